@@ -83,8 +83,12 @@ test('the checker names the file and the import of every kind of violation', () 
   const cases: [file: string, text: string, violated: boolean][] = [
     ['services/ingest/src/a.ts', `import { route } from '@tailrace/router';`, true],
     ['services/ingest/src/a.ts', `import { route } from '../../router/src/route.ts';`, true],
-    ['services/ingest/src/a.ts', `import { topicNames } from '../../../packages/topics/src/index.ts';`, true],
-    ['services/ingest/src/a.ts', `import { topicNames } from '@tailrace/topics';`, false],
+    [
+      'services/ingest/src/a.ts',
+      `import { topicNames } from '../../../packages/topology/src/index.ts';`,
+      true,
+    ],
+    ['services/ingest/src/a.ts', `import { topicNames } from '@tailrace/topology';`, false],
     ['services/ingest/src/a.ts', `import { listen } from './server.ts';`, false],
     ['packages/config/src/a.ts', `import type { Route } from '@tailrace/router';`, true],
     ['packages/config/src/a.ts', `import { startBroker } from '@tailrace/local';`, true],
@@ -95,7 +99,7 @@ test('the checker names the file and the import of every kind of violation', () 
     ['services/router/src/a.ts', `import { MemoryCluster } from '@tailrace/kafka/testing';`, true],
     ['services/router/src/a.ts', `import { openStage } from './testing/stage.ts';`, true],
     ['services/router/src/testing/a.ts', `import { MemoryCluster } from '@tailrace/kafka/testing';`, false],
-    ['packages/topics/src/a.ts', `import { Kafka } from 'kafkajs';`, true],
+    ['packages/topology/src/a.ts', `import { Kafka } from 'kafkajs';`, true],
     ['packages/kafka/src/a.ts', `import { Kafka } from 'kafkajs';`, false],
     ['services/delivery/src/pipeline.ts', `import { request } from 'undici';`, true],
     ['services/delivery/src/pipeline.ts', `import { trace } from '@opentelemetry/api';`, true],

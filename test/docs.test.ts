@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
-import { permissions } from '@tailrace/topics';
+import { permissions } from '@tailrace/topology';
 
 const root = path.join(import.meta.dirname, '..');
 const specification = 'docs/specification.md';

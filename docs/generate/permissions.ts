@@ -1,12 +1,12 @@
-/** infra/PERMISSIONS.md and the permissions in the chart, generated from the table in packages/topics. */
-import { permissions, type Permission } from '@tailrace/topics';
+/** infra/PERMISSIONS.md and the permissions in the chart, generated from the table in packages/topology. */
+import { permissions, type Permission } from '@tailrace/topology';
 import { stringify } from 'yaml';
 
 const introduction = `# Permissions
 
 Each service and each kind of command can have a user of its own in Kafka, with only the permissions (ACLs) that it needs.
 \`test/infra/live/kafka-permissions.test.ts\` runs every part with exactly these, and fails if one is missing or is not used. This page is
-generated from \`packages/topics/src/permissions.ts\`: run \`npm run docs\` after a change. To create them:
+generated from \`packages/topology/src/permissions.ts\`: run \`npm run docs\` after a change. To create them:
 
 \`\`\`sh
 npx tailrace permissions --format kafka-acls --bootstrap-server kafka:9092 --command-config admin.properties | sh
@@ -48,5 +48,5 @@ function nameOf({ name, prefixed, patternType }: Permission): string {
 /** Names are without the prefix, which the chart adds where \`prefixed\` is true. */
 export function permissionsFile(): string {
   const users = permissions.map(({ user, resources }) => ({ user, resources }));
-  return `# Generated from packages/topics/src/permissions.ts: run npm run docs.\n${stringify(users, { aliasDuplicateObjects: false })}`;
+  return `# Generated from packages/topology/src/permissions.ts: run npm run docs.\n${stringify(users, { aliasDuplicateObjects: false })}`;
 }

@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { applyConfiguration } from '@tailrace/config';
 import { freePort } from '@tailrace/local';
-import { topicNames, topicSpecs } from '@tailrace/topics';
+import { topicNames, topicSpecs } from '@tailrace/topology';
 import { obey, runBench, say, type Bench } from './processes/bench.ts';
 import { count, type CommandLine } from './command-line.ts';
 import { openKafka, untilTaken } from './processes/kafka.ts';

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { freePort } from '@tailrace/local';
-import { topicNames } from '@tailrace/topics';
+import { topicNames } from '@tailrace/topology';
 import { openBrowser, settled, type ConsoleBrowser } from '../support/console/browser.ts';
 import { placesOf, type Place } from '../support/console/places.ts';
 import { createVisitor } from '../support/console/visits.ts';

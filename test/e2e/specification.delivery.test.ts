@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { collect, type Collected } from '@tailrace/testing';
-import type { AttemptRecord } from '@tailrace/topics';
+import type { AttemptRecord } from '@tailrace/records';
 import {
   destinationOf,
   newDelivery,

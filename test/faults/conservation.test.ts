@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { AttemptRecord } from '@tailrace/topics';
+import type { AttemptRecord } from '@tailrace/records';
 import * as answers from '../support/receivers/answers.ts';
 import { eventIdIn, openLedger, owedTo, type Ledger } from '../support/oracle/ledger.ts';
 import { isConserved, report, type Arrival } from '../support/oracle/oracle.ts';

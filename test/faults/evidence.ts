@@ -3,7 +3,7 @@
  * when partitions were revoked from their owners.
  */
 import type { ConsumedRecord } from '@tailrace/kafka';
-import type { AttemptRecord } from '@tailrace/topics';
+import type { AttemptRecord } from '@tailrace/records';
 import { owedTo, type Entry } from '../support/oracle/ledger.ts';
 import type { LogLine } from '../support/processes/process.ts';
 import type { Disruption, LoggedAttempt, Trail } from '../support/oracle/repeats.ts';

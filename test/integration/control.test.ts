@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { openConfig } from '@tailrace/config';
 import { collect, eventually } from '@tailrace/testing';
-import { deliveryKey, encodeDelivery } from '@tailrace/topics';
+import { deliveryKey, encodeDelivery } from '@tailrace/records';
 import fc from 'fast-check';
 import { sharedBroker } from '../support/kafka/broker.ts';
 import { openKafka } from '../support/kafka/kafka-client.ts';

@@ -1,7 +1,7 @@
 /** `tailrace dead replay` as a process on a real Kafka: interrupted or killed, it publishes each dead letter once. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { topicNames, type TopicNames } from '@tailrace/topics';
+import { topicNames, type TopicNames } from '@tailrace/topology';
 import { newDeadLetters, type Letter } from '../support/dead-letters.ts';
 import { sharedBroker } from '../support/kafka/broker.ts';
 import { startTailrace, tailrace, type RunningCommand } from '../support/processes/cli.ts';

@@ -16,7 +16,7 @@ import {
   encodeRecallRequest,
   type AttemptRecord,
   type Delivery,
-} from '@tailrace/topics';
+} from '@tailrace/records';
 import { headerOf, readAll } from '../support/kafka/topics.ts';
 import {
   deliveriesFor,

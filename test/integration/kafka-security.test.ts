@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { startHere, type LogLine } from '@tailrace/service/testing';
 import { collect, type Collected } from '@tailrace/testing';
-import { permissions } from '@tailrace/topics';
+import { permissions } from '@tailrace/topology';
 import kafkajs from 'kafkajs';
 import { passwordOf, startSecureBroker, type SecureBroker } from '../support/kafka/secure-broker.ts';
 import { startTokenServer, type Behaviour, type TokenServer } from '../support/kafka/token-server.ts';

@@ -5,7 +5,7 @@ import { applyConfiguration } from '@tailrace/config';
 import { MemoryCluster } from '@tailrace/kafka/testing';
 import { probesUrlOf } from '@tailrace/service/testing';
 import { eventually } from '@tailrace/testing';
-import { formatDuration } from '@tailrace/topics';
+import { formatDuration } from '@tailrace/events';
 import { readToken, startControlHere, type ControlApi } from '../support/processes/control.ts';
 import { startPipeline, type Pipeline } from '../support/processes/pipeline.ts';
 import { startReceiver } from '../support/receivers/receiver.ts';

@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { MemoryCluster } from '@tailrace/kafka/testing';
 import { probesUrlOf, type LogLine, type ServiceHere } from '@tailrace/service/testing';
 import { collect, eventually, type Collected } from '@tailrace/testing';
-import { topicNames, topicSpecs } from '@tailrace/topics';
+import { topicNames, topicSpecs } from '@tailrace/topology';
 import { ownCluster } from '../support/kafka/cluster.ts';
 import { openKafka } from '../support/kafka/kafka-client.ts';
 import { uniquePrefix } from '../support/kafka/topics.ts';

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
-import type { TopicNames } from '@tailrace/topics';
+import type { TopicNames } from '@tailrace/topology';
 import lz4 from 'lz4-napi';
 import { runPython } from '../support/clients.ts';
 import type { ServiceProcess } from '../support/processes/process.ts';

@@ -5,7 +5,7 @@ import { applyConfiguration, type Configuration } from '@tailrace/config';
 import { readCall } from '@tailrace/events';
 import type { ConsumedRecord, Publisher } from '@tailrace/kafka';
 import { frame, startFaultyRegistry, type FaultyRegistry } from '@tailrace/registry/testing';
-import type { TopicNames } from '@tailrace/topics';
+import type { TopicNames } from '@tailrace/topology';
 import { sharedBroker } from '../support/kafka/broker.ts';
 import { connectAdmin, type KafkaAdmin } from '../support/kafka/kafka-admin.ts';
 import { eventually } from '@tailrace/testing';

@@ -4,7 +4,7 @@ import { after, before, beforeEach, test } from 'node:test';
 import { applyConfiguration } from '@tailrace/config';
 import type { Publisher } from '@tailrace/kafka';
 import type { ServiceHere } from '@tailrace/service/testing';
-import type { TopicNames } from '@tailrace/topics';
+import type { TopicNames } from '@tailrace/topology';
 import { sharedBroker } from '../support/kafka/broker.ts';
 import { frame, startFaultyRegistry, type FaultyRegistry } from '../support/kafka/registry.ts';
 import { connectAdmin, type KafkaAdmin } from '../support/kafka/kafka-admin.ts';

@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import { SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry';
 import type { ConsumedRecord } from '@tailrace/kafka';
 import { probesUrlOf } from '@tailrace/service/testing';
-import { topicNames, type TopicNames } from '@tailrace/topics';
+import { topicNames, type TopicNames } from '@tailrace/topology';
 import kafkajs from 'kafkajs';
 import { sharedBroker } from '../support/kafka/broker.ts';
 import { tailrace } from '../support/processes/cli.ts';

@@ -6,7 +6,7 @@ import { countDeadLetters, replayDeadLetters } from '@tailrace/deadletters';
 import type { ConsumedRecord, OutgoingRecord } from '@tailrace/kafka';
 import { MemoryCluster } from '@tailrace/kafka/testing';
 import { eventually, simulateTime } from '@tailrace/testing';
-import { topicNames, topicSpecs } from '@tailrace/topics';
+import { topicNames, topicSpecs } from '@tailrace/topology';
 import { newDeadLetters, type Letter } from '../support/dead-letters.ts';
 import { headerOf } from '../support/kafka/topics.ts';
 import { tailrace, type Run } from '../support/processes/cli.ts';

@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import { formatInstant } from '@tailrace/events';
 import { MemoryCluster } from '@tailrace/kafka/testing';
 import { eventually as until } from '@tailrace/testing';
-import type { UsageRecord } from '@tailrace/topics';
+import type { UsageRecord } from '@tailrace/records';
 import { closedGate, status } from '../support/receivers/answers.ts';
 import { readToken, startControlHere, type ControlApi } from '../support/processes/control.ts';
 import { startPipeline, type Pipeline } from '../support/processes/pipeline.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { MemoryCluster } from '@tailrace/kafka/testing';
 import { eventually } from '@tailrace/testing';
-import { deliveryKey, encodeDelivery } from '@tailrace/topics';
+import { deliveryKey, encodeDelivery } from '@tailrace/records';
 import { createTopics } from '../support/kafka/topics.ts';
 import { tailrace, type Run } from '../support/processes/cli.ts';
 import { adminToken, readToken, startControlHere } from '../support/processes/control.ts';

@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { MemoryCluster } from '@tailrace/kafka/testing';
 import { eventually } from '@tailrace/testing';
-import type { Delivery } from '@tailrace/topics';
+import type { Delivery } from '@tailrace/records';
 import { startPipeline, type Connection, type Pipeline } from '../support/processes/pipeline.ts';
 import { startReceiver, type Receiver } from '../support/receivers/receiver.ts';
 

@@ -3,7 +3,7 @@
  * it reads these files, and a test fails where they are not current.
  */
 import { fileVariable, formatValue, variablesOf } from '@tailrace/service';
-import { topicNames, topicSpecs } from '@tailrace/topics';
+import { topicNames, topicSpecs } from '@tailrace/topology';
 import { ipv6GlobalUnicast, refusedNetworks } from '../../../packages/webhook/src/address.ts';
 import { settingsByProcess } from './settings.ts';
 

@@ -2,7 +2,7 @@
 import { hostname, userInfo } from 'node:os';
 import { differencesOf, type BeforeWrite } from '@tailrace/config';
 import type { Kafka } from '@tailrace/kafka';
-import { encodeAudit, newAudit, type AuditActor, type AuditedField } from '@tailrace/topics';
+import { encodeAudit, newAudit, type AuditActor, type AuditedField } from '@tailrace/records';
 import type { CommandContext } from './command.ts';
 
 /** `user@host`; in a container without user names, the number of the user. */

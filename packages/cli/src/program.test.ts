@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test from 'node:test';
 import { eventTypes as allEventTypes } from '@tailrace/events';
-import { partitionGroups } from '@tailrace/topics';
+import { partitionGroups } from '@tailrace/topology';
 import type { Command } from 'commander';
 import { eventTypes, leafCommands } from './declare.ts';
 import { buildProgram } from './program.ts';

@@ -1,6 +1,6 @@
 /** A record of `deliveries.dead`. Its headers suffice to select it; the body is not parsed. */
 import type { ConsumedRecord } from '@tailrace/kafka';
-import { userKeyOf } from '@tailrace/topics';
+import { userKeyOf } from '@tailrace/records';
 
 /** Position and headers. Malformed records of other producers may lack any header. */
 export interface DeadLetterSummary {

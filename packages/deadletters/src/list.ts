@@ -1,6 +1,7 @@
 /** Lists, counts and finds dead letters. Each function reads all that match, and keeps only its result in memory. */
 import type { Kafka } from '@tailrace/kafka';
-import { formatPosition, type TopicNames } from '@tailrace/topics';
+import { formatPosition } from '@tailrace/records';
+import type { TopicNames } from '@tailrace/topology';
 import type { DeadLetter, DeadLetterSummary } from './dead-letter.ts';
 import { readDeadLetters, type ReadOptions } from './read.ts';
 

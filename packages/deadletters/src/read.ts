@@ -1,6 +1,6 @@
 /** Reads dead letters in one pass and in bounded memory, and marks those that were replayed. */
 import type { Kafka, Scan } from '@tailrace/kafka';
-import type { TopicNames } from '@tailrace/topics';
+import type { TopicNames } from '@tailrace/topology';
 import { matches, type DeadLetterFilter } from './filter.ts';
 import { ReplayedLetters } from './replayed-letters.ts';
 import { readDeadLetter, type DeadLetter } from './dead-letter.ts';

@@ -1,6 +1,11 @@
 /** The record of `deliveries.replay` that sends a delivery again. */
 import type { ConsumedRecord, ExclusiveRecord } from '@tailrace/kafka';
-import { eventAcceptedAtHeader, formatPosition, progressHeaders, replayedFromHeader } from '@tailrace/topics';
+import {
+  eventAcceptedAtHeader,
+  formatPosition,
+  progressHeaders,
+  replayedFromHeader,
+} from '@tailrace/records';
 
 /**
  * Keeps key, body and all headers, including those of newer versions, except the progress of earlier attempts.

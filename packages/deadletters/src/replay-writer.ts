@@ -4,7 +4,7 @@
  * was published before, each reads from the topic.
  */
 import type { ExclusivePublisher, Kafka } from '@tailrace/kafka';
-import type { TopicNames } from '@tailrace/topics';
+import type { TopicNames } from '@tailrace/topology';
 import type { DeadLetter } from './dead-letter.ts';
 import { ReplayedLetters } from './replayed-letters.ts';
 import { replayRecord } from './replay-record.ts';

@@ -9,7 +9,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { TailraceError, isTailraceError } from '@tailrace/errors';
 import type { Kafka } from '@tailrace/kafka';
-import { decodeDelivery, formatPosition, unequalPartitions, type TopicNames } from '@tailrace/topics';
+import { decodeDelivery, formatPosition } from '@tailrace/records';
+import { unequalPartitions, type TopicNames } from '@tailrace/topology';
 import { hasNoBody, type DeadLetter } from './dead-letter.ts';
 import { RateLimiter } from './rate-limiter.ts';
 import { readDeadLetters, type ReadOptions } from './read.ts';

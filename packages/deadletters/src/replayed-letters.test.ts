@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { formatPosition, parsePosition, replayedFromHeader, type RecordPosition } from '@tailrace/topics';
+import { formatPosition, parsePosition, replayedFromHeader, type RecordPosition } from '@tailrace/records';
 import fc from 'fast-check';
 import { ReplayedLetters } from './replayed-letters.ts';
 

@@ -8,7 +8,7 @@
  */
 import { crc32 } from 'node:zlib';
 import type { ConsumedRecord } from '@tailrace/kafka';
-import { parsePosition, replayedFromHeader, type RecordPosition } from '@tailrace/topics';
+import { parsePosition, replayedFromHeader, type RecordPosition } from '@tailrace/records';
 
 const blockLength = 1_024;
 const unused = 0;

@@ -35,3 +35,4 @@ export {
 } from './schema.ts';
 export { webhookBody, webhookDocument } from './webhook-body.ts';
 export { writeJson } from './write-json.ts';
+export { formatDuration, parseDuration, parseMoment } from './duration.ts';

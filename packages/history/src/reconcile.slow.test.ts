@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import type { Kafka } from '@tailrace/kafka';
 import { MemoryCluster } from '@tailrace/kafka/testing';
 import { simulateTime } from '@tailrace/testing';
-import { topicNames, topicSpecs } from '@tailrace/topics';
+import { topicNames, topicSpecs } from '@tailrace/topology';
 import { openHistory, type History } from './history.ts';
 import { createFlow } from './testing/index.ts';
 

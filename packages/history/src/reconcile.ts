@@ -9,7 +9,7 @@ import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promis
 import { isTailraceError } from '@tailrace/errors';
 import type { Kafka, Span } from '@tailrace/kafka';
 import type { Log } from '@tailrace/service';
-import type { TopicNames } from '@tailrace/topics';
+import type { TopicNames } from '@tailrace/topology';
 
 export interface ReconcileDependencies {
   readonly kafka: Pick<Kafka, 'finished' | 'listTopics'>;

@@ -4,7 +4,7 @@ import { openConfigEditor } from '@tailrace/config';
 import { openHistory, type History } from '@tailrace/history';
 import type { Kafka } from '@tailrace/kafka';
 import { defineService, listen, type ServiceContext, type SettingsOf } from '@tailrace/service';
-import { requireTopics, topicNames } from '@tailrace/topics';
+import { requireTopics, topicNames } from '@tailrace/topology';
 import type { FastifyInstance } from 'fastify';
 import { guardRequests } from './access/guard.ts';
 import { tokenRoutes } from './access/routes.ts';

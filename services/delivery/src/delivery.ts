@@ -2,7 +2,8 @@
 import type { Destination } from '@tailrace/config';
 import type { Work } from '@tailrace/kafka';
 import type { LabelsOf } from '@tailrace/metrics';
-import type { Delivery, TopicNames } from '@tailrace/topics';
+import type { Delivery } from '@tailrace/records';
+import type { TopicNames } from '@tailrace/topology';
 import {
   targetsOf,
   type Answer,

@@ -2,7 +2,8 @@
 import { checkLevel, openConfig, type ConfigView } from '@tailrace/config';
 import type { Consumption, Kafka } from '@tailrace/kafka';
 import { defineService, type ServiceContext, type SettingsOf } from '@tailrace/service';
-import { openSuppressions, tierDelaysMs, topicNames } from '@tailrace/topics';
+import { openSuppressions } from '@tailrace/suppressions';
+import { tierDelaysMs, topicNames } from '@tailrace/topology';
 import { createAddressPolicy, createSender, type Sender } from '@tailrace/webhook';
 import { Lanes, type LaneLimits } from './stages/lane/lanes.ts';
 import type { Job } from './delivery.ts';

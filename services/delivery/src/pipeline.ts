@@ -13,7 +13,7 @@
  * offset may be committed.
  */
 import type { TrackedRecord, Work } from '@tailrace/kafka';
-import type { Delivery } from '@tailrace/topics';
+import type { Delivery } from '@tailrace/records';
 import { isOrdered, type Job, type Received } from './delivery.ts';
 import type { Lanes } from './stages/lane/lanes.ts';
 import type { Order } from './stages/order/order.ts';

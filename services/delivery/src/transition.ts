@@ -7,7 +7,7 @@
  * because its receiver was down. That time counts only while the receiver stays down. So a delivery dies without an attempt
  * only where its URLs were down for the whole window.
  */
-import type { Delivery } from '@tailrace/topics';
+import type { Delivery } from '@tailrace/records';
 import type {
   Attempted,
   DeadReason,

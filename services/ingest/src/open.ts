@@ -1,7 +1,7 @@
 /** Ingest: accepts tracking calls over HTTP, and responds when Kafka has acknowledged them. */
 import { openConfig } from '@tailrace/config';
 import { defineService, listen, trustProxies } from '@tailrace/service';
-import { requireTopics, topicNames } from '@tailrace/topics';
+import { requireTopics, topicNames } from '@tailrace/topology';
 import { createAcceptor } from './calls/accept.ts';
 import { settings } from './settings.ts';
 import { createMemoryBudget } from './memory/budget.ts';

@@ -1,7 +1,7 @@
 /** The topics that the router reads, and how far it reads ahead in each of them. */
 import { TailraceError } from '@tailrace/errors';
 import type { Consumption, Kafka, PartitionLimits } from '@tailrace/kafka';
-import { requireTopics, type TopicNames } from '@tailrace/topics';
+import { requireTopics, type TopicNames } from '@tailrace/topology';
 
 /**
  * `events` and `events.waiting`, which must have at least as many partitions.

@@ -2,7 +2,7 @@
 import type { Destination } from '@tailrace/config';
 import { deliveryId, userKey, webhookBody, type TailraceEvent } from '@tailrace/events';
 import type { OutgoingRecord } from '@tailrace/kafka';
-import { deliveryKey, encodeDelivery, formatPosition, type RecordPosition } from '@tailrace/topics';
+import { deliveryKey, encodeDelivery, formatPosition, type RecordPosition } from '@tailrace/records';
 
 export interface DeliveryRecord {
   readonly destinationId: string;

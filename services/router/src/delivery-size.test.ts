@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { deliveryId, maxEventBytes, maxIdLength, readCall, userKey, webhookBody } from '@tailrace/events';
-import { deliveryKey, encodeDelivery, topicNames, topicSpecs } from '@tailrace/topics';
+import { deliveryKey, encodeDelivery } from '@tailrace/records';
+import { topicNames, topicSpecs } from '@tailrace/topology';
 
 const names = topicNames('');
 const specs = topicSpecs(names, { partitions: 1, retryScheduleMs: [] });

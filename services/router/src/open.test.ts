@@ -5,7 +5,7 @@ import { applyConfiguration, type Configuration } from '@tailrace/config';
 import type { ConsumedRecord } from '@tailrace/kafka';
 import { headerOf } from '@tailrace/kafka/testing';
 import { probesUrlOf } from '@tailrace/service/testing';
-import { decodeDelivery, formatPosition, type Delivery } from '@tailrace/topics';
+import { decodeDelivery, formatPosition, type Delivery } from '@tailrace/records';
 import { eventually } from '@tailrace/testing';
 import { groupId, names, openStage, toDestination, type Stage } from './testing/stage.ts';
 

@@ -5,7 +5,7 @@ import type { Destination, Source } from '@tailrace/config';
 import { TailraceError } from '@tailrace/errors';
 import { readBack, type OutgoingRecord } from '@tailrace/kafka';
 import { noRegistry } from '@tailrace/registry';
-import { decodeDecision } from '@tailrace/topics';
+import { decodeDecision } from '@tailrace/records';
 import { createMessageIds } from './deduplication/message-ids.ts';
 import type { RouterMetrics } from './metrics.ts';
 import { createProcessor } from './process-record.ts';

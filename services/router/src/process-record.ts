@@ -25,7 +25,9 @@ import {
 } from '@tailrace/routing';
 import type { Log } from '@tailrace/service';
 import type { Span, Tracing } from '@tailrace/tracing';
-import { encodeDecision, type SuppressedUsers, type TopicNames } from '@tailrace/topics';
+import { encodeDecision } from '@tailrace/records';
+import type { SuppressedUsers } from '@tailrace/suppressions';
+import type { TopicNames } from '@tailrace/topology';
 import { acceptedAt } from './accepted-at.ts';
 import { limitRefreshes } from './config-refresh.ts';
 import { contentHashOf } from './deduplication/content.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readCall, type TailraceEvent } from '@tailrace/events';
 import type { OutgoingRecord } from '@tailrace/kafka';
-import type { UsageRecord } from '@tailrace/topics';
+import type { UsageRecord } from '@tailrace/records';
 import { startUsage } from './usage.ts';
 
 const noon = Date.UTC(2026, 10, 21, 12);

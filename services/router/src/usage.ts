@@ -10,7 +10,7 @@ import { isTailraceError } from '@tailrace/errors';
 import { formatInstant, type EventType, type TailraceEvent } from '@tailrace/events';
 import type { OutgoingRecord } from '@tailrace/kafka';
 import type { Log } from '@tailrace/service';
-import type { UsageRecord } from '@tailrace/topics';
+import type { UsageRecord } from '@tailrace/records';
 
 export interface UsageCounter {
   /** Counts an event that is valid and new. `delete` events are not counted. */

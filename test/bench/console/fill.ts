@@ -5,7 +5,7 @@
 import { zstdCompressSync } from 'node:zlib';
 import { applyConfiguration, type Destination, type Source } from '@tailrace/config';
 import { readBack, type Kafka } from '@tailrace/kafka';
-import { topicSpecs, type TopicNames } from '@tailrace/topics';
+import { topicSpecs, type TopicNames } from '@tailrace/topology';
 import { produceRaw, type RawRecord } from '../../support/kafka/raw-producer.ts';
 import { recordsOf, retryDelayMs, sizes } from '../history/records.ts';
 import { say } from '../processes/bench.ts';

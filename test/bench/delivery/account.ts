@@ -3,7 +3,8 @@
  * group has not finished, so that the record is read again. Every other delivery is lost.
  */
 import type { ConsumedRecord, Kafka } from '@tailrace/kafka';
-import { decodeDelivery, tierDelaysMs, type TopicNames } from '@tailrace/topics';
+import { decodeDelivery } from '@tailrace/records';
+import { tierDelaysMs, type TopicNames } from '@tailrace/topology';
 import type { KafkaAdmin } from '../../support/kafka/kafka-admin.ts';
 import { faultsOf, type Arrivals } from '../receivers/receiver.ts';
 import { numberOfId } from './bodies.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import test from 'node:test';
 import { readBack } from '@tailrace/kafka';
-import { encodeDelivery } from '@tailrace/topics';
+import { encodeDelivery } from '@tailrace/records';
 import { numberOf } from '../load/calls.ts';
 import { faultsOf } from '../receivers/receiver.ts';
 import { deliveryOf, numberOfId } from './bodies.ts';

@@ -3,8 +3,7 @@
  * 1 KB. Each carries a number, by which the receiver and the account identify it.
  */
 import { randomBytes } from 'node:crypto';
-import type { Delivery } from '@tailrace/topics';
-import { deliveryKey } from '@tailrace/topics';
+import { type Delivery, deliveryKey } from '@tailrace/records';
 import { numberDigits, numberMarker } from '../load/calls.ts';
 
 /** Users of each destination, in turn; this spreads deliveries over all partitions. */

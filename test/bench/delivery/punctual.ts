@@ -5,7 +5,7 @@
  * `Retry-After`.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseDuration } from '@tailrace/topics';
+import { parseDuration } from '@tailrace/events';
 import { say } from '../processes/bench.ts';
 import { sharedNowMs } from '../processes/clock.ts';
 import { startCpuMeter } from '../figures/measure.ts';

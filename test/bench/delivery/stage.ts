@@ -7,14 +7,9 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { applyConfiguration } from '@tailrace/config';
 import type { Kafka } from '@tailrace/kafka';
-import {
-  encodeDelivery,
-  parseDuration,
-  topicNames,
-  topicSpecs,
-  type Delivery,
-  type TopicNames,
-} from '@tailrace/topics';
+import { parseDuration } from '@tailrace/events';
+import { encodeDelivery, type Delivery } from '@tailrace/records';
+import { topicNames, topicSpecs, type TopicNames } from '@tailrace/topology';
 import { connectAdmin } from '../../support/kafka/kafka-admin.ts';
 import { atRate } from '../load/at-rate.ts';
 import type { Bench } from '../processes/bench.ts';

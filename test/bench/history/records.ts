@@ -6,9 +6,9 @@ import {
   encodeDelivery,
   type AttemptRecord,
   type Delivery,
-  type TopicNames,
   type UsageRecord,
-} from '@tailrace/topics';
+} from '@tailrace/records';
+import type { TopicNames } from '@tailrace/topology';
 
 export const sizes = { sources: 20, destinations: 1_000, users: 100_000, names: 300 } as const;
 const dayMs = 86_400_000;

@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { applyConfiguration } from '@tailrace/config';
 import { freePort } from '@tailrace/local';
-import { topicNames, topicSpecs } from '@tailrace/topics';
+import { topicNames, topicSpecs } from '@tailrace/topology';
 import type { FromBareServer, PartSettings, ToBareServer } from '../pipeline/bare-parts.ts';
 import type { Bench } from '../processes/bench.ts';
 import { startChild } from '../processes/children.ts';

@@ -4,7 +4,8 @@
 import path from 'node:path';
 import { applyConfiguration, type Configuration, type Source } from '@tailrace/config';
 import { freePort } from '@tailrace/local';
-import { parseDuration, topicNames, topicSpecs } from '@tailrace/topics';
+import { parseDuration } from '@tailrace/events';
+import { topicNames, topicSpecs } from '@tailrace/topology';
 import { untilTaken, withKafka } from '../processes/kafka.ts';
 import type { ByProcess } from '../figures/measure.ts';
 import { spawnService } from '../processes/service-process.ts';

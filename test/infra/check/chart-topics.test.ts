@@ -1,7 +1,8 @@
 /** Topics and Jobs of the chart are those of the code. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { parseDuration, replicationFor, topicNames, topicSpecs } from '@tailrace/topics';
+import { parseDuration } from '@tailrace/events';
+import { replicationFor, topicNames, topicSpecs } from '@tailrace/topology';
 import { ofKind, podOf, render, type Manifest } from '../../support/kubernetes/chart.ts';
 
 const schedules = ['10s,1m,5m,20m,1h,1h,1h,20m', '90s,60s,3600s,250ms', '4h'];

@@ -7,7 +7,7 @@ import { sharedBroker } from '../../support/kafka/broker.ts';
 import { eventually } from '@tailrace/testing';
 import { openKafka } from '../../support/kafka/kafka-client.ts';
 import { uniquePrefix } from '../../support/kafka/topics.ts';
-import { topicNames } from '@tailrace/topics';
+import { topicNames } from '@tailrace/topology';
 import { assertAccepted, call, sendTo } from '../../support/processes/ingest.ts';
 import { startReceiver } from '../../support/receivers/receiver.ts';
 import { closedPort } from '../../support/receivers/closed-port.ts';

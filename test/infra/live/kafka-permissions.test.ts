@@ -1,5 +1,5 @@
 /**
- * Every part of Tailrace with a user of its own, which has exactly the permissions of packages/topics/src/permissions.ts, on a broker
+ * Every part of Tailrace with a user of its own, which has exactly the permissions of packages/topology/src/permissions.ts, on a broker
  * with an authorizer. The log of the authorizer then shows that nothing was denied, and that every permission was needed.
  */
 import assert from 'node:assert/strict';
@@ -7,7 +7,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { permissions, topicNames } from '@tailrace/topics';
+import { permissions, topicNames } from '@tailrace/topology';
 // Before kafkajs, of which it replaces modules.
 import '@tailrace/kafka';
 import kafkajs from 'kafkajs';

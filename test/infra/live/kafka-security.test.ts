@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { eventually } from '@tailrace/testing';
-import { permissions } from '@tailrace/topics';
+import { permissions } from '@tailrace/topology';
 import { passwordOf, startSecureBroker, type SecureBroker } from '../../support/kafka/secure-broker.ts';
 import { startTokenServer, type TokenServer } from '../../support/kafka/token-server.ts';
 import { tailrace } from '../../support/processes/cli.ts';

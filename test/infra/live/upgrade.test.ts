@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { applyConfiguration, type Destination } from '@tailrace/config';
-import { topicNames, type TopicNames } from '@tailrace/topics';
+import { topicNames, type TopicNames } from '@tailrace/topology';
 import { run } from '../../support/tools/command.ts';
 import { bodyOf, callOf, type NumberedCall } from '../../faults/calls.ts';
 import { movesIn, trailsOf } from '../../faults/evidence.ts';

@@ -1,13 +1,13 @@
 /**
  * A Kafka as platform teams have it: TLS, passwords, client certificates, tokens, and an authorizer that allows only what ACLs
- * grant. It has a user for each part of Tailrace, with the permissions of packages/topics.
+ * grant. It has a user for each part of Tailrace, with the permissions of packages/topology.
  */
 import { createPrivateKey } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { startOwnBroker } from '@tailrace/local';
-import { permissions, type Operation, type Permission } from '@tailrace/topics';
+import { permissions, type Operation, type Permission } from '@tailrace/topology';
 import kafkajs from 'kafkajs';
 import type { Environment } from '../processes/process.ts';
 import { certificates } from '../receivers/certificates.ts';

@@ -1,7 +1,7 @@
 /** Topics for one test, and their records. */
 import { randomBytes } from 'node:crypto';
 import type { ConsumedRecord, Kafka } from '@tailrace/kafka';
-import { topicNames, topicSpecs, type TopicNames } from '@tailrace/topics';
+import { topicNames, topicSpecs, type TopicNames } from '@tailrace/topology';
 
 export { headerOf, watchTopic, type WatchedTopic } from '@tailrace/kafka/testing';
 

@@ -3,13 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { applyConfiguration, type Destination } from '@tailrace/config';
 import { connectKafka, type Kafka, type Publisher } from '@tailrace/kafka';
 import { startHere, type HereOptions } from '@tailrace/service/testing';
-import {
-  deliveryKey,
-  encodeDelivery,
-  formatDuration,
-  type Delivery,
-  type TopicNames,
-} from '@tailrace/topics';
+import { formatDuration } from '@tailrace/events';
+import { deliveryKey, encodeDelivery, type Delivery } from '@tailrace/records';
+import type { TopicNames } from '@tailrace/topology';
 import { delivery } from '../../../services/delivery/src/open.ts';
 import { sharedBroker } from '../kafka/broker.ts';
 import { createTopics, uniquePrefix, watchTopic, type WatchedTopic } from '../kafka/topics.ts';

@@ -12,13 +12,9 @@ import { connectKafka, type Kafka, type KafkaLog } from '@tailrace/kafka';
 import type { MemoryCluster } from '@tailrace/kafka/testing';
 import { eventually } from '@tailrace/testing';
 import { urlOf, type ServiceHere } from '@tailrace/service/testing';
-import {
-  decodeDelivery,
-  parseDuration,
-  type AttemptRecord,
-  type Delivery,
-  type TopicNames,
-} from '@tailrace/topics';
+import { parseDuration } from '@tailrace/events';
+import { decodeDelivery, type AttemptRecord, type Delivery } from '@tailrace/records';
+import type { TopicNames } from '@tailrace/topology';
 import { sharedBroker } from '../kafka/broker.ts';
 import { certificates } from '../receivers/certificates.ts';
 import { startServiceHere, type ServiceName } from './here.ts';

@@ -2,7 +2,7 @@
 import { applyConfiguration } from '@tailrace/config';
 import type { Kafka } from '@tailrace/kafka';
 import type { ServiceHere } from '@tailrace/service/testing';
-import type { TopicNames } from '@tailrace/topics';
+import type { TopicNames } from '@tailrace/topology';
 import { sharedBroker } from '../kafka/broker.ts';
 import { openKafka } from '../kafka/kafka-client.ts';
 import { createTopics, uniquePrefix, watchTopic, type WatchedTopic } from '../kafka/topics.ts';

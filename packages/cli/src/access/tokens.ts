@@ -1,8 +1,7 @@
 /** `tailrace create token`, `get tokens` and `revoke token`. */
 import type { Schema } from '@tailrace/api';
 import type { TokenScope } from '@tailrace/config';
-import { formatInstant, parseInstant } from '@tailrace/events';
-import { parseDuration } from '@tailrace/topics';
+import { formatInstant, parseInstant, parseDuration } from '@tailrace/events';
 import { openApi, pathOf, type Api } from '../api/client.ts';
 import { showPage, type Columns } from '../api/show.ts';
 import { exitCodes, UsageError, type Run } from '../command.ts';

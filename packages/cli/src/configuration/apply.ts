@@ -7,7 +7,7 @@ import {
   type EntryChange,
 } from '@tailrace/config';
 import { TailraceError } from '@tailrace/errors';
-import { topicNames } from '@tailrace/topics';
+import { topicNames } from '@tailrace/topology';
 import { auditedAs } from '../audit.ts';
 import { exitCodes, UsageError, type CommandContext, type Run } from '../command.ts';
 import { withKafka } from '../kafka.ts';

@@ -1,7 +1,6 @@
 /** The filter of the commands about dead letters. */
 import { reasonProblem, type DeadLetterFilter, type ReadOptions } from '@tailrace/deadletters';
-import { formatInstant } from '@tailrace/events';
-import { parseDuration } from '@tailrace/topics';
+import { formatInstant, parseDuration } from '@tailrace/events';
 import { UsageError } from '../command.ts';
 import { formatCount } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';

@@ -1,7 +1,7 @@
 /** `tailrace dead list`: lists or counts dead letters. */
 import { newestDeadLetters, countDeadLetters, type DeadLetterCounts } from '@tailrace/deadletters';
 import { formatInstant } from '@tailrace/events';
-import { topicNames } from '@tailrace/topics';
+import { topicNames } from '@tailrace/topology';
 import type { Outcome, Run } from '../command.ts';
 import { withKafka } from '../kafka.ts';
 import { countOf, formatCount, table } from '../terminal/table.ts';

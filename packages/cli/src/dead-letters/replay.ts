@@ -6,7 +6,7 @@ import {
   type ReplayResult,
 } from '@tailrace/deadletters';
 import type { Kafka } from '@tailrace/kafka';
-import { topicNames, type TopicNames } from '@tailrace/topics';
+import { topicNames, type TopicNames } from '@tailrace/topology';
 import { leaveEntry } from '../audit.ts';
 import { exitCodes, UsageError, type CommandContext, type Outcome, type Run } from '../command.ts';
 import { withKafka } from '../kafka.ts';

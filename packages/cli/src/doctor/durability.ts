@@ -1,7 +1,7 @@
 /** Checks that the loss of one broker's disk does not lose events. */
 import { isTailraceError } from '@tailrace/errors';
 import type { Kafka, TopicDurability } from '@tailrace/kafka';
-import { replicationFor, topicNames } from '@tailrace/topics';
+import { replicationFor, topicNames } from '@tailrace/topology';
 import type { Finding } from './finding.ts';
 import type { TopicSettings } from '../settings.ts';
 import { countOf } from '../terminal/table.ts';
@@ -65,7 +65,7 @@ export function durabilityFindings(
       level: 'fail',
       about,
       says: `only one copy, on the disk of one broker: ${single.join(', ')}.`,
-      hint: `Use ${factor} copies of each partition: add them with kafka-reassign-partitions.sh (see packages/topics/README.md).`,
+      hint: `Use ${factor} copies of each partition: add them with kafka-reassign-partitions.sh (see packages/topology/README.md).`,
     });
   }
   if (lossy.length > 0) {
@@ -76,7 +76,7 @@ export function durabilityFindings(
       hint:
         factor > 2
           ? setMinInSync(minInSync)
-          : 'Add a third broker and a third copy, then set min.insync.replicas to 2 (see packages/topics/README.md).',
+          : 'Add a third broker and a third copy, then set min.insync.replicas to 2 (see packages/topology/README.md).',
     });
   }
   if (brittle.length > 0) {

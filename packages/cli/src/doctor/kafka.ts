@@ -3,7 +3,7 @@ import { createConnection } from 'node:net';
 import { openConfig } from '@tailrace/config';
 import { isTailraceError } from '@tailrace/errors';
 import type { GroupReport, Kafka, KafkaLog } from '@tailrace/kafka';
-import { topicNames } from '@tailrace/topics';
+import { topicNames } from '@tailrace/topology';
 import type { CommandContext } from '../command.ts';
 import { checkDurability } from './durability.ts';
 import { groupTopics, lagFindings, lagOf, type TopicLag } from './lag.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MemoryCluster } from '@tailrace/kafka/testing';
-import { pauseTierMs, topicNames } from '@tailrace/topics';
+import { pauseTierMs, topicNames } from '@tailrace/topology';
 import { groupTopics, lagFindings, lagOf, type TopicLag } from './lag.ts';
 
 const names = topicNames('tailrace.');

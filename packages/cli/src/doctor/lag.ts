@@ -1,6 +1,6 @@
 /** How late the groups are: the age of the oldest record that is not committed, read from Kafka itself. */
 import type { ConsumedRecord, GroupReport, Kafka } from '@tailrace/kafka';
-import { pauseTierMs, tierDelaysMs, type TopicNames } from '@tailrace/topics';
+import { pauseTierMs, tierDelaysMs, type TopicNames } from '@tailrace/topology';
 import { countOf } from '../terminal/table.ts';
 import type { Finding } from './finding.ts';
 

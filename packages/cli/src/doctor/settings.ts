@@ -1,7 +1,7 @@
 /** Checks the settings, one by one and together. With invalid settings it is unknown where to look. */
 import { isTailraceError } from '@tailrace/errors';
 import { misspelledVariables, readSettings, type Environment } from '@tailrace/service';
-import { formatDuration } from '@tailrace/topics';
+import { formatDuration } from '@tailrace/events';
 import { settings } from '../settings.ts';
 import type { Finding } from './finding.ts';
 

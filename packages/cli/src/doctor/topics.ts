@@ -1,6 +1,12 @@
 /** Checks that the topics exist and match the settings. */
 import type { Kafka } from '@tailrace/kafka';
-import { partitionGroups, pauseTierMs, tierDelaysMs, topicNames, unequalPartitions } from '@tailrace/topics';
+import {
+  partitionGroups,
+  pauseTierMs,
+  tierDelaysMs,
+  topicNames,
+  unequalPartitions,
+} from '@tailrace/topology';
 import type { Finding } from './finding.ts';
 import type { TopicSettings } from '../settings.ts';
 import { countOf } from '../terminal/table.ts';

@@ -4,7 +4,7 @@ import { formatInstant } from '@tailrace/events';
 import { readConfiguration, writeExport } from '@tailrace/config';
 import { TailraceError } from '@tailrace/errors';
 import { readSettings } from '@tailrace/service';
-import { topicNames } from '@tailrace/topics';
+import { topicNames } from '@tailrace/topology';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { Run } from '../command.ts';
 import { withKafka } from '../kafka.ts';

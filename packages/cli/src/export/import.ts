@@ -2,7 +2,7 @@
 import { openExport, restoreConfiguration, type ExportHeader, type SealSecrets } from '@tailrace/config';
 import { TailraceError } from '@tailrace/errors';
 import { readSettings } from '@tailrace/service';
-import { topicNames } from '@tailrace/topics';
+import { topicNames } from '@tailrace/topology';
 import { auditedAs } from '../audit.ts';
 import { UsageError, type CommandContext, type Run } from '../command.ts';
 import { diffOf, lineOf, summaryOf, withoutDifferences } from '../configuration/changes-text.ts';

@@ -1,6 +1,6 @@
 /** An attempt as text: one line for `tail`, and with every URL for `get delivery`. */
 import type { Schema } from '@tailrace/api';
-import type { AttemptRecord, UrlAttempt } from '@tailrace/topics';
+import type { AttemptRecord, UrlAttempt } from '@tailrace/records';
 import { printable } from '../terminal/table.ts';
 import { coloured } from '../terminal/coloured.ts';
 

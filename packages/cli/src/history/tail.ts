@@ -1,6 +1,6 @@
 /** `tailrace tail`: attempts as they happen. */
 import { isTailraceError } from '@tailrace/errors';
-import type { AttemptRecord } from '@tailrace/topics';
+import type { AttemptRecord } from '@tailrace/records';
 import { openApi, pathOf } from '../api/client.ts';
 import type { Run } from '../command.ts';
 import { countOf } from '../terminal/table.ts';

@@ -1,6 +1,6 @@
 /** `tailrace why`: explains in sentences what happened to an event, and what to do. */
 import type { Schema } from '@tailrace/api';
-import { parseDuration } from '@tailrace/topics';
+import { parseDuration } from '@tailrace/events';
 import { openApi, pathOf } from '../api/client.ts';
 import { UsageError, type Run } from '../command.ts';
 import { countOf, formatCount, printable } from '../terminal/table.ts';

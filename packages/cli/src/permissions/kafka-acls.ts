@@ -1,5 +1,5 @@
 /** Commands of kafka-acls.sh that grant permissions. */
-import type { Permission, UserPermissions } from '@tailrace/topics';
+import type { Permission, UserPermissions } from '@tailrace/topology';
 
 export interface AclOptions {
   /** The user in Kafka, such as `tailrace-ingest`. */

@@ -1,5 +1,5 @@
 /** Users with permissions as `KafkaUser` objects of Strimzi. */
-import type { UserPermissions } from '@tailrace/topics';
+import type { UserPermissions } from '@tailrace/topology';
 import { fullName } from './kafka-acls.ts';
 
 export interface KafkaUserOptions {

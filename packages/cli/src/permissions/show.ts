@@ -1,6 +1,6 @@
 /** `tailrace permissions`: what the users of Tailrace need to be allowed in Kafka. */
 import { readSettings, topicPrefix } from '@tailrace/service';
-import { permissions, type UserPermissions } from '@tailrace/topics';
+import { permissions, type UserPermissions } from '@tailrace/topology';
 import Type from 'typebox';
 import { stringify } from 'yaml';
 import { UsageError, type Run } from '../command.ts';

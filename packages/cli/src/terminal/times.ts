@@ -1,6 +1,5 @@
 /** Times in options: ISO 8601 or an age, such as `2h`. */
-import { formatInstant } from '@tailrace/events';
-import { parseMoment } from '@tailrace/topics';
+import { formatInstant, parseMoment } from '@tailrace/events';
 import { UsageError } from '../command.ts';
 
 /** The values of --since and --until. */

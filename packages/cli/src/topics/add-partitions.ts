@@ -4,7 +4,7 @@
  */
 import { TailraceError } from '@tailrace/errors';
 import type { Kafka, Patience, TopicSpec } from '@tailrace/kafka';
-import { partitionGroupOf, partitionGroups, type PartitionGroup, type TopicNames } from '@tailrace/topics';
+import { partitionGroupOf, partitionGroups, type PartitionGroup, type TopicNames } from '@tailrace/topology';
 
 export interface Growth {
   readonly name: string;

@@ -3,7 +3,7 @@ import { producerSchema } from '@tailrace/events';
 import { patiently, startPatience, type Kafka, type Patience, type TopicReport } from '@tailrace/kafka';
 import { registerSubject, type SubjectReport } from '@tailrace/registry';
 import { readSettings } from '@tailrace/service';
-import { topicNames, type PartitionGroup } from '@tailrace/topics';
+import { topicNames, type PartitionGroup } from '@tailrace/topology';
 import { leaveEntry } from '../audit.ts';
 import { exitCodes, UsageError, type CommandContext, type Run } from '../command.ts';
 import { withKafka } from '../kafka.ts';

@@ -12,7 +12,7 @@ export const declareTopics: Declare = (program, action) => {
         'not change the exit code without --strict. Without --partitions no existing topic is changed, so this ' +
         'command may run at every deployment.\n\n' +
         'With --partitions, topics are extended to N partitions while the services run, in a safe order. Kafka ' +
-        'cannot remove partitions. packages/topics/README.md describes the effects.\n\n' +
+        'cannot remove partitions. packages/topology/README.md describes the effects.\n\n' +
         'If SCHEMA_REGISTRY_URL is set, the JSON Schema of the topic "events" is registered as the subject ' +
         '<prefix>events-value.',
     )

@@ -1,6 +1,6 @@
 /** The topics that Tailrace needs, by the settings and the size of the cluster. */
 import type { Kafka, TopicSpec } from '@tailrace/kafka';
-import { replicationFor, topicNames, topicSpecs } from '@tailrace/topics';
+import { replicationFor, topicNames, topicSpecs } from '@tailrace/topology';
 import type { TopicSettings } from '../settings.ts';
 
 /** Without a number of copies, to inspect existing topics. */

@@ -14,10 +14,10 @@ import {
   type Decision,
   type Delivery,
   type RecordPosition,
-  type TopicNames,
   type UrlAttempt,
   type UsageRecord,
-} from '@tailrace/topics';
+} from '@tailrace/records';
+import type { TopicNames } from '@tailrace/topology';
 import { bounded } from './bounded.ts';
 import { ranks, type DeliveryRow, type DeliveryState } from './delivery-row.ts';
 

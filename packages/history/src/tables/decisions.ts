@@ -1,6 +1,6 @@
 /** The decisions of the router about events that did not become a delivery for each connected destination. */
 import type { DatabaseSync } from 'node:sqlite';
-import { decisionLimits, type Decision, type DecisionGroup, type DecisionRule } from '@tailrace/topics';
+import { decisionLimits, type Decision, type DecisionGroup, type DecisionRule } from '@tailrace/records';
 import { bounded } from '../facts/bounded.ts';
 import type { StoredDecision } from '../facts/facts.ts';
 import { listQueries, wantedOf, type Slice } from '../sqlite/list.ts';

@@ -1,6 +1,6 @@
 /** Queries of deliveries: lists by any filter, one delivery with its attempts, the deliveries of an event. */
 import type { DatabaseSync } from 'node:sqlite';
-import type { UrlAttempt } from '@tailrace/topics';
+import type { UrlAttempt } from '@tailrace/records';
 import { bounded } from '../facts/bounded.ts';
 import type { DeliveryRow, DeliveryStatus } from '../facts/delivery-row.ts';
 import type { AttemptRow } from '../facts/facts.ts';

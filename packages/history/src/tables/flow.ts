@@ -5,7 +5,7 @@
  * Minutes are kept for two days, hours as long as the history, so that any period is answered from a few thousand rows.
  */
 import type { DatabaseSync } from 'node:sqlite';
-import type { Decision, UsageRecord } from '@tailrace/topics';
+import type { Decision, UsageRecord } from '@tailrace/records';
 import { isPending, pendingStatuses, type DeliveryRow, type DeliveryStatus } from '../facts/delivery-row.ts';
 import { hourMs, minuteMs } from '../schema/schema.ts';
 import { textOf } from '../sqlite/row.ts';

@@ -7,8 +7,8 @@ import {
   type AttemptRecord,
   type Delivery,
   type FilteredDestinations,
-  type TopicNames,
-} from '@tailrace/topics';
+} from '@tailrace/records';
+import type { TopicNames } from '@tailrace/topology';
 
 export interface Flow {
   /** A delivery of the source `web`, not published yet. */

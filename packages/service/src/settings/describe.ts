@@ -1,5 +1,5 @@
 /** Descriptions of variables, for messages and for docs/settings.md. */
-import { formatDuration } from '@tailrace/topics';
+import { formatDuration } from '@tailrace/events';
 import { byteUnits, type VariableSchema } from './text.ts';
 
 /** The accepted texts, as a noun phrase. */

@@ -47,7 +47,7 @@ export function serviceSettings(defaults: { readonly metricsPort: number }) {
   };
 }
 
-/** The prefix of every topic's name, as `topicNames` of @tailrace/topics takes it. */
+/** The prefix of every topic's name, as `topicNames` of @tailrace/topology takes it. */
 export function topicPrefix() {
   return Type.String({
     env: 'TAILRACE_TOPIC_PREFIX',

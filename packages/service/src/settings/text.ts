@@ -1,6 +1,6 @@
 /** The schema of one variable, and how its text becomes a value. */
 import { isIP } from 'node:net';
-import { parseDuration } from '@tailrace/topics';
+import { parseDuration } from '@tailrace/events';
 
 /** The JSON Schema of one variable, with the keywords of this package. */
 export interface VariableSchema {

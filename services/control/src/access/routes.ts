@@ -7,8 +7,7 @@ import {
   type Token,
 } from '@tailrace/config';
 import { TailraceError } from '@tailrace/errors';
-import { formatInstant, parseInstant } from '@tailrace/events';
-import { parseDuration } from '@tailrace/topics';
+import { formatInstant, parseInstant, parseDuration } from '@tailrace/events';
 import Type from 'typebox';
 import { audit } from '../http/audit.ts';
 import { entryNotFound, invalidField } from '../http/errors.ts';

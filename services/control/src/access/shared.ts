@@ -6,7 +6,7 @@
  * A limited token has a share: places are left for others whatever it does, and what others have begun goes on.
  */
 import { maxTokens } from '@tailrace/config';
-import { maxSuppressions } from '@tailrace/topics';
+import { maxSuppressions } from '@tailrace/suppressions';
 
 /** Places that requests take and give back, which places.ts counts. */
 export interface PlacesEntry {

@@ -9,7 +9,7 @@ import { readCall } from '@tailrace/events';
 import type { ConsumedRecord, OutgoingRecord } from '@tailrace/kafka';
 import type { MemoryCluster } from '@tailrace/kafka/testing';
 import { eventually } from '@tailrace/testing';
-import { encodeDeleted } from '@tailrace/topics';
+import { encodeDeleted } from '@tailrace/suppressions';
 import type { Asker } from '../access/places.ts';
 import { openSuppressionStore } from '../suppressions/store.ts';
 import { names, newCluster } from '../testing/api.ts';

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import type { ConfigView } from '@tailrace/config';
 import { TailraceError } from '@tailrace/errors';
 import type { Kafka, KafkaLog } from '@tailrace/kafka';
-import type { TopicNames } from '@tailrace/topics';
+import type { TopicNames } from '@tailrace/topology';
 import { isLimited } from '../access/limits.ts';
 import { Places } from '../access/places.ts';
 import { amounts, shared } from '../access/shared.ts';

@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { isTailraceError } from '@tailrace/errors';
 import type { Kafka, KafkaLog } from '@tailrace/kafka';
-import type { TopicNames } from '@tailrace/topics';
+import type { TopicNames } from '@tailrace/topology';
 import { stoppedProblem } from './sync/problems.ts';
 import { audienceKey, encodeAudience, type Audience } from './state/records.ts';
 import { publisherId, transactionTimeoutMs } from './sync/sync.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { eventually } from '@tailrace/testing';
-import { decodeAudit, type AuditRecord } from '@tailrace/topics';
+import { decodeAudit, type AuditRecord } from '@tailrace/records';
 import { names, newCluster, openApi, readToken, type Api } from '../testing/api.ts';
 import { createFlow } from '../testing/flow.ts';
 import { createBound } from './trail.ts';

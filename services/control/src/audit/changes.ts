@@ -13,7 +13,7 @@ import {
   type Source,
 } from '@tailrace/config';
 import { TailraceError } from '@tailrace/errors';
-import { encodeAudit, newAudit, type AuditActor } from '@tailrace/topics';
+import { encodeAudit, newAudit, type AuditActor } from '@tailrace/records';
 import type { FastifyRequest } from 'fastify';
 import { isLimited, reachesDestination, reachesSource } from '../access/limits.ts';
 import type { Caller } from '../access/authenticate.ts';

@@ -3,7 +3,7 @@
  * these do not fill a page, the answer has a cursor from which the next request continues.
  */
 import type { Kafka } from '@tailrace/kafka';
-import { decodeAudit, type AuditRecord } from '@tailrace/topics';
+import { decodeAudit, type AuditRecord } from '@tailrace/records';
 
 export type AuditKafka = Pick<Kafka, 'offsets' | 'offsetsAt' | 'scan'>;
 

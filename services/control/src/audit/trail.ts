@@ -7,7 +7,7 @@
  */
 import type { Kafka } from '@tailrace/kafka';
 import type { Log } from '@tailrace/service';
-import { encodeAudit, newAudit } from '@tailrace/topics';
+import { encodeAudit, newAudit } from '@tailrace/records';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../access/authenticate.ts';
 import { ownerOf } from '../access/places.ts';

@@ -11,7 +11,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { ConfigView } from '@tailrace/config';
 import { isTailraceError, TailraceError } from '@tailrace/errors';
 import type { Kafka, KafkaLog } from '@tailrace/kafka';
-import type { TopicNames } from '@tailrace/topics';
+import type { TopicNames } from '@tailrace/topology';
 import type { AudienceKey } from '../audiences/index.ts';
 import { entryNotFound } from '../http/errors.ts';
 import type { SuppressionStore } from '../suppressions/store.ts';

@@ -1,6 +1,7 @@
 /** Lifts marks of deleted users: on request, or because they have no effect any more. */
 import type { ExclusivePublisher, OutgoingRecord } from '@tailrace/kafka';
-import { deletedKey, type DeletedUser, type TopicNames } from '@tailrace/topics';
+import { deletedKey, type DeletedUser } from '@tailrace/suppressions';
+import type { TopicNames } from '@tailrace/topology';
 import type { SuppressionStore } from '../suppressions/store.ts';
 import { liftedRecord } from './marks.ts';
 

@@ -3,7 +3,8 @@
  * deliveries and replays of her earlier events end, and her removal from the audiences. They are written before the events.
  */
 import type { OutgoingRecord, Partitioner } from '@tailrace/kafka';
-import { encodeDeleted, deletedKey, type DeletedUser, type TopicNames } from '@tailrace/topics';
+import { encodeDeleted, deletedKey, type DeletedUser } from '@tailrace/suppressions';
+import type { TopicNames } from '@tailrace/topology';
 import { memberRecord } from '../audiences/state/records.ts';
 import type { UserIndex } from '../suppressions/user-index.ts';
 import type { DeletionRequest } from './request.ts';

@@ -1,7 +1,7 @@
 /** Makes a new deletion request, by the configuration at that moment. */
 import { builtInSource, type ConfigView } from '@tailrace/config';
 import { TailraceError } from '@tailrace/errors';
-import { allSources } from '@tailrace/topics';
+import { allSources } from '@tailrace/suppressions';
 import type { AudienceKey } from '../audiences/index.ts';
 import type { AffectedSource, DeletionRequest, UnaffectedSource } from './request.ts';
 

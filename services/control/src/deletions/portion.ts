@@ -1,6 +1,6 @@
 /** A portion of a deletion request: what one transaction writes. */
 import type { ExclusiveRecord, OutgoingRecord, Partitioner } from '@tailrace/kafka';
-import type { TopicNames } from '@tailrace/topics';
+import type { TopicNames } from '@tailrace/topology';
 import type { UserIndex } from '../suppressions/user-index.ts';
 import { markRecordOf, marksOf } from './marks.ts';
 import { deleteRecord, encodeRequest, totalOf, type DeletionRequest } from './request.ts';

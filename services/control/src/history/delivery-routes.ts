@@ -9,7 +9,7 @@ import {
   type DeliveryPosition,
   type History,
 } from '@tailrace/history';
-import { decodeDelivery } from '@tailrace/topics';
+import { decodeDelivery } from '@tailrace/records';
 import Type from 'typebox';
 import { listedOf, reachesDelivery } from '../access/limits.ts';
 import type { Caller, Role } from '../access/authenticate.ts';

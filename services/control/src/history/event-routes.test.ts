@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { eventually } from '@tailrace/testing';
-import { encodeDecision, encodeDelivery, type FilteredDestinations } from '@tailrace/topics';
+import { encodeDecision, encodeDelivery, type FilteredDestinations } from '@tailrace/records';
 import { names, openApi, type Api } from '../testing/api.ts';
 
 let api: Api;

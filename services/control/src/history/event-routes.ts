@@ -2,7 +2,7 @@
 import { TailraceError } from '@tailrace/errors';
 import { formatInstant } from '@tailrace/events';
 import type { History } from '@tailrace/history';
-import { decisionSentences, type Decision } from '@tailrace/topics';
+import { decisionSentences, type Decision } from '@tailrace/records';
 import Type from 'typebox';
 import { isLimited, reachesDelivery } from '../access/limits.ts';
 import { Places } from '../access/places.ts';

@@ -1,6 +1,6 @@
 /** The routes of the whole flow: from received to delivered with the reason of each exit, and what is pending. */
 import type { ConfigView } from '@tailrace/config';
-import { formatInstant } from '@tailrace/events';
+import { formatInstant, formatDuration, parseDuration } from '@tailrace/events';
 import {
   allDestinations,
   totalOf,
@@ -9,7 +9,7 @@ import {
   type History,
   type PendingRow,
 } from '@tailrace/history';
-import { formatDuration, parseDuration, type TopicNames } from '@tailrace/topics';
+import type { TopicNames } from '@tailrace/topology';
 import Type from 'typebox';
 import { loadDestination } from '../configuration/destinations/destination.ts';
 import { invalidField } from '../http/errors.ts';

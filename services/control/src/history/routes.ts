@@ -1,6 +1,6 @@
 /** The routes of the history, in the order of the OpenAPI document. */
 import type { ConfigView } from '@tailrace/config';
-import type { TopicNames } from '@tailrace/topics';
+import type { TopicNames } from '@tailrace/topology';
 import type { Api } from '../http/api.ts';
 import type { RecordReader } from '../records/reader.ts';
 import { attemptRoutes } from './attempt-routes.ts';

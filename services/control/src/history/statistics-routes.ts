@@ -1,8 +1,7 @@
 /** The routes of a destination's statistics and failures. */
 import type { ConfigView } from '@tailrace/config';
-import { formatInstant } from '@tailrace/events';
+import { formatInstant, formatDuration, parseDuration } from '@tailrace/events';
 import { percentile, totalOf, type Counts, type History } from '@tailrace/history';
-import { formatDuration, parseDuration } from '@tailrace/topics';
 import Type from 'typebox';
 import { loadDestination } from '../configuration/destinations/destination.ts';
 import { invalidField } from '../http/errors.ts';

@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Readable } from 'node:stream';
 import { eventually } from '@tailrace/testing';
-import type { AttemptRecord } from '@tailrace/topics';
+import type { AttemptRecord } from '@tailrace/records';
 import type { Caller } from '../access/authenticate.ts';
 import { amounts } from '../access/shared.ts';
 import { adminToken, openApi, readToken, type Api } from '../testing/api.ts';

@@ -11,7 +11,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { TailraceError } from '@tailrace/errors';
 import { parseInstant } from '@tailrace/events';
 import type { History } from '@tailrace/history';
-import type { AttemptRecord } from '@tailrace/topics';
+import type { AttemptRecord } from '@tailrace/records';
 import type { FastifyReply } from 'fastify';
 import type { Caller, Role } from '../access/authenticate.ts';
 import { Places } from '../access/places.ts';

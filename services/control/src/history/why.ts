@@ -7,7 +7,7 @@ import { isTailraceError } from '@tailrace/errors';
 import { parseJson, wholeDigits, type JsonObject } from '@tailrace/events';
 import type { ConsumedRecord, Kafka } from '@tailrace/kafka';
 import { lookUpSource, sourceReference } from '@tailrace/routing';
-import type { TopicNames } from '@tailrace/topics';
+import type { TopicNames } from '@tailrace/topology';
 
 export type EventOutcome =
   | 'rejected'

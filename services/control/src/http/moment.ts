@@ -1,5 +1,5 @@
 /** The parameters `since` and `until`: ISO 8601, or a duration before now. */
-import { parseMoment } from '@tailrace/topics';
+import { parseMoment } from '@tailrace/events';
 import Type from 'typebox';
 import { invalidField } from './errors.ts';
 

@@ -12,7 +12,7 @@ import { builtInSource, type ConfigView } from '@tailrace/config';
 import { isTailraceError } from '@tailrace/errors';
 import type { History } from '@tailrace/history';
 import type { ExclusiveRecord, Kafka, KafkaLog } from '@tailrace/kafka';
-import type { TopicNames } from '@tailrace/topics';
+import type { TopicNames } from '@tailrace/topology';
 import { ExclusiveWriter } from '../records/exclusive-writer.ts';
 import { openConfigChanges, type ConfigChanges } from './config-changes.ts';
 import { createDeadLetterCounts } from './dead-letters.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { eventually } from '@tailrace/testing';
 import { builtInSource } from '@tailrace/config';
-import type { AttemptRecord } from '@tailrace/topics';
+import type { AttemptRecord } from '@tailrace/records';
 import { names, newCluster, openApi, readToken, type Api } from '../testing/api.ts';
 
 interface Event {

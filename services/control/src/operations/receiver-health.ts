@@ -5,7 +5,7 @@
  * succeed, or one succeeds and none fails for `afterMs`. A receiver that fails some attempts and accepts others does neither, so
  * a flapping one is not reported again and again.
  */
-import type { AttemptRecord } from '@tailrace/topics';
+import type { AttemptRecord } from '@tailrace/records';
 
 /** The latest attempts in a row with the same result. Times are milliseconds since the epoch. */
 export interface Streak {

@@ -11,8 +11,8 @@ import {
   type RecallKind,
   type RecallProgress,
   type RecallRequest,
-  type TopicNames,
-} from '@tailrace/topics';
+} from '@tailrace/records';
+import type { TopicNames } from '@tailrace/topology';
 
 /** A request and its progress. */
 export interface Recall extends Omit<RecallRequest, 'partitions' | 'ends'> {

@@ -1,7 +1,7 @@
 /** Dead letters and replays through the API, on an in-memory Kafka cluster. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { deliveryKey, encodeDelivery } from '@tailrace/topics';
+import { deliveryKey, encodeDelivery } from '@tailrace/records';
 import { names, openApi, readToken, type Api } from '../testing/api.ts';
 
 type Json = Readonly<Record<string, unknown>>;

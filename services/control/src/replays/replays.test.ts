@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import { eventually } from '@tailrace/testing';
-import { deliveryKey, encodeDelivery } from '@tailrace/topics';
+import { deliveryKey, encodeDelivery } from '@tailrace/records';
 import type { MemoryCluster } from '@tailrace/kafka/testing';
 import { names, newCluster } from '../testing/api.ts';
 import { encodeInterrupt, encodeReplay, type OwnedReplay, type Replay } from './record.ts';

@@ -13,7 +13,7 @@ import { ReplayWriter } from '@tailrace/deadletters';
 import { isTailraceError } from '@tailrace/errors';
 import type { Kafka } from '@tailrace/kafka';
 import type { Log } from '@tailrace/service';
-import type { TopicNames } from '@tailrace/topics';
+import type { TopicNames } from '@tailrace/topology';
 import { heldBy, ownerOf, requirePlace, type Asker, type Held } from '../access/places.ts';
 import { amounts, shared } from '../access/shared.ts';
 import {

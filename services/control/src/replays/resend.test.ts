@@ -1,7 +1,7 @@
 /** Sending again through the API, on an in-memory Kafka cluster. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { deliveryKey, encodeDelivery, type AttemptRecord, type Delivery } from '@tailrace/topics';
+import { deliveryKey, encodeDelivery, type AttemptRecord, type Delivery } from '@tailrace/records';
 import { names, openApi, readToken, type Api } from '../testing/api.ts';
 
 type Json = Readonly<Record<string, unknown>>;

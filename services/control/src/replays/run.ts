@@ -4,7 +4,7 @@ import { countDeadLetters, replayDeadLetters, type ReplayWriter } from '@tailrac
 import { isTailraceError, TailraceError } from '@tailrace/errors';
 import type { Kafka, Publisher } from '@tailrace/kafka';
 import type { Log } from '@tailrace/service';
-import type { TopicNames } from '@tailrace/topics';
+import type { TopicNames } from '@tailrace/topology';
 import { encodeForget, encodeReplay, interruptKey, maxRows, type OwnedReplay } from './record.ts';
 import type { ReplayView } from './view.ts';
 

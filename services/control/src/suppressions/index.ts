@@ -1,6 +1,7 @@
 /** Suppressions: the router refuses the calls of suppressed users until the suppression is lifted. */
 import type { ExclusivePublisher, ExclusiveRecord } from '@tailrace/kafka';
-import { encodeSuppressed, suppressedKey, type SuppressedUser, type TopicNames } from '@tailrace/topics';
+import { encodeSuppressed, suppressedKey, type SuppressedUser } from '@tailrace/suppressions';
+import type { TopicNames } from '@tailrace/topology';
 import type { SuppressionStore } from './store.ts';
 
 export interface UserSuppressions {

@@ -8,8 +8,8 @@ import {
   openSuppressions,
   type SuppressionRecord,
   type Suppressions,
-  type TopicNames,
-} from '@tailrace/topics';
+} from '@tailrace/suppressions';
+import type { TopicNames } from '@tailrace/topology';
 import { openUserIndex, type UserIndex } from './user-index.ts';
 
 export interface SuppressionStore extends Suppressions {

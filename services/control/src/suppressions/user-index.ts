@@ -18,7 +18,7 @@ import {
   type DeletedUser,
   type SuppressedUser,
   type SuppressionRecord,
-} from '@tailrace/topics';
+} from '@tailrace/suppressions';
 
 /**
  * All calls are synchronous.

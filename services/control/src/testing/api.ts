@@ -9,7 +9,7 @@ import type { Kafka } from '@tailrace/kafka';
 import { MemoryCluster } from '@tailrace/kafka/testing';
 import { defineService, type Environment } from '@tailrace/service';
 import { startHere, type LogLine } from '@tailrace/service/testing';
-import { topicNames, topicSpecs } from '@tailrace/topics';
+import { topicNames, topicSpecs } from '@tailrace/topology';
 import { openControl, type ControlChanges, type OpenControl } from '../open.ts';
 import { settings } from '../settings.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { createLogTo } from '@tailrace/service';
-import type { AttemptRecord } from '@tailrace/topics';
+import type { AttemptRecord } from '@tailrace/records';
 import { AttemptLog, type LogAttempts } from './attempt-log.ts';
 import { DeliveryCounts } from './counts.ts';
 

@@ -4,7 +4,7 @@
  * all of them.
  */
 import type { Log } from '@tailrace/service';
-import type { AttemptRecord } from '@tailrace/topics';
+import type { AttemptRecord } from '@tailrace/records';
 import { readTraceparent, traceFields } from '@tailrace/tracing';
 import type { DeliveryCounts } from './counts.ts';
 

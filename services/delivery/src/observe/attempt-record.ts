@@ -1,6 +1,6 @@
 /** The record of an attempt in the topic `attempts`. */
 import { formatInstant } from '@tailrace/events';
-import { userKeyOf, type AttemptRecord, type Delivery, type UrlAttempt } from '@tailrace/topics';
+import { userKeyOf, type AttemptRecord, type Delivery, type UrlAttempt } from '@tailrace/records';
 import type { UrlResult } from '../delivery.ts';
 
 export type AttemptOutcome =

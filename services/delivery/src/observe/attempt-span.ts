@@ -2,7 +2,7 @@
  * The spans of a delivery. Each attempt has one, all of them beside each other under the span of the routing: a retry four hours
  * later has a link to the first attempt, and is not inside of it.
  */
-import type { AttemptRecord } from '@tailrace/topics';
+import type { AttemptRecord } from '@tailrace/records';
 import type { Attributes, Span, Tracing } from '@tailrace/tracing';
 import type { Target } from '@tailrace/webhook';
 import type { DeadReason, Received } from '../delivery.ts';

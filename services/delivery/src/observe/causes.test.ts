@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import type { Destination } from '@tailrace/config';
-import { deliveryKey, type Delivery } from '@tailrace/topics';
+import { deliveryKey, type Delivery } from '@tailrace/records';
 import { inTiers } from '../testing/crowd.ts';
 import { held, serverError, success } from '../testing/fake-sender.ts';
 import { destinationOf, newDelivery, Stage, type Replica } from '../testing/stage.ts';

@@ -1,7 +1,7 @@
 /** Counts of deliveries, in total and for each destination. Plain numbers, because every attempt is counted twice. */
 import type { LabelsOf } from '@tailrace/metrics';
 import type { MetricsPages, PageSample } from '@tailrace/service';
-import type { AttemptRecord } from '@tailrace/topics';
+import type { AttemptRecord } from '@tailrace/records';
 import type { DeadReason, Wait } from '../delivery.ts';
 
 type Outcome = AttemptRecord['outcome'];

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { ConfigChange, Destination } from '@tailrace/config';
 import { createMetrics } from '@tailrace/service';
-import type { AttemptRecord } from '@tailrace/topics';
+import type { AttemptRecord } from '@tailrace/records';
 import { DeliveryMetrics } from './metrics.ts';
 
 /** The metrics of deliveries to destinations that may be removed. */

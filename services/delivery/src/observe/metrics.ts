@@ -2,7 +2,7 @@
 import type { ConfigView, Destination } from '@tailrace/config';
 import type { Consumption, Work } from '@tailrace/kafka';
 import { CountsById, watchConsumption, type Distribution, type Log, type Metrics } from '@tailrace/service';
-import type { AttemptRecord } from '@tailrace/topics';
+import type { AttemptRecord } from '@tailrace/records';
 import { targetsOf } from '@tailrace/webhook';
 import type { DeadReason, HeldBy, Wait } from '../delivery.ts';
 import type { LaneLimits, Lanes } from '../stages/lane/lanes.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { OutgoingRecord } from '@tailrace/kafka';
 import { createMetrics } from '@tailrace/service';
-import type { AttemptRecord } from '@tailrace/topics';
+import type { AttemptRecord } from '@tailrace/records';
 import { simulatedStart, simulateTime } from '@tailrace/testing';
 import { targetsOf } from '@tailrace/webhook';
 import { Breakers } from '../receivers/breakers.ts';

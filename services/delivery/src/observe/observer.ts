@@ -1,7 +1,8 @@
 /** Counts, logs and traces what happens to deliveries, and publishes the records of attempts. It decides nothing. */
 import type { Publisher, TrackedRecord, Work } from '@tailrace/kafka';
 import type { Log } from '@tailrace/service';
-import type { Delivery, TopicNames } from '@tailrace/topics';
+import type { Delivery } from '@tailrace/records';
+import type { TopicNames } from '@tailrace/topology';
 import { readTraceparent, traceFields, type Span, type Tracing } from '@tailrace/tracing';
 import type { Target } from '@tailrace/webhook';
 import type { DeadReason, HeldBy, Received, UrlResult, Wait } from '../delivery.ts';

@@ -1,14 +1,8 @@
 /** Deliveries of deleted users, through all stages: nothing that was accepted before the deletion is sent. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import {
-  allSources,
-  deletedKey,
-  deliveryKey,
-  encodeDeleted,
-  type Delivery,
-  type UserDeletion,
-} from '@tailrace/topics';
+import { deliveryKey, type Delivery } from '@tailrace/records';
+import { allSources, deletedKey, encodeDeleted, type UserDeletion } from '@tailrace/suppressions';
 import { simulatedStart } from '@tailrace/testing';
 import { serverError } from '../testing/fake-sender.ts';
 import { destinationOf, names, newDelivery, Stage } from '../testing/stage.ts';

@@ -1,5 +1,6 @@
 /** Whether a delivery belongs to a deleted user, and must not be sent any more. */
-import { parsePosition, userKeyOf, type DeletedUsers, type Deletion, type Delivery } from '@tailrace/topics';
+import { parsePosition, userKeyOf, type Delivery } from '@tailrace/records';
+import type { DeletedUsers, Deletion } from '@tailrace/suppressions';
 
 /** Clocks differ by less: those of a wrong time zone, too. */
 const farApartMs = 86_400_000;

@@ -1,7 +1,7 @@
 /** Destinations that use features of a newer release, on an in-memory Kafka cluster. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { pauseTierMs } from '@tailrace/topics';
+import { pauseTierMs } from '@tailrace/topology';
 import { destinationOf, names, newDelivery, Stage } from '../testing/stage.ts';
 
 const crm = destinationOf('crm');

@@ -1,7 +1,8 @@
 /** Deliveries of paused destinations, on an in-memory Kafka cluster. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { encodeRecallRequest, pauseTierMs } from '@tailrace/topics';
+import { encodeRecallRequest } from '@tailrace/records';
+import { pauseTierMs } from '@tailrace/topology';
 import { held, serverError, success } from '../testing/fake-sender.ts';
 import { destinationOf, names, newDelivery, Stage } from '../testing/stage.ts';
 

@@ -2,7 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConfigView, Destination } from '@tailrace/config';
 import { isTailraceError } from '@tailrace/errors';
-import type { DeletedUsers, Delivery } from '@tailrace/topics';
+import type { Delivery } from '@tailrace/records';
+import type { DeletedUsers } from '@tailrace/suppressions';
 import type { Target } from '@tailrace/webhook';
 import { isOfDeletedUser } from './deleted-users.ts';
 import { openTargets, type Down, type Received, type Receiver } from '../delivery.ts';

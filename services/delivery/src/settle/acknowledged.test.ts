@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { OutgoingRecord, TrackedRecord } from '@tailrace/kafka';
-import { topicNames, type Delivery } from '@tailrace/topics';
+import type { Delivery } from '@tailrace/records';
+import { topicNames } from '@tailrace/topology';
 import type { Event, Received } from '../delivery.ts';
 import { transition } from '../transition.ts';
 import { FollowUps } from './follow-ups.ts';

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { readBack, type OutgoingRecord, type TrackedRecord, type Work } from '@tailrace/kafka';
 import { TailraceError } from '@tailrace/errors';
-import { topicNames, type Delivery } from '@tailrace/topics';
+import type { Delivery } from '@tailrace/records';
+import { topicNames } from '@tailrace/topology';
 import { transition } from '../transition.ts';
 import { FollowUps, type FollowUp } from './follow-ups.ts';
 

@@ -6,7 +6,8 @@
 import { isTailraceError } from '@tailrace/errors';
 import type { OutgoingRecord, Publisher, TrackedRecord, Work } from '@tailrace/kafka';
 import type { Log } from '@tailrace/service';
-import { encodeDelivery, type TopicNames } from '@tailrace/topics';
+import { encodeDelivery } from '@tailrace/records';
+import type { TopicNames } from '@tailrace/topology';
 import type { DeadReason, Effect, Retry, Wait } from '../delivery.ts';
 import { DueTimes, tierUntil, type DueTimeBounds, type Ownership } from './due-times.ts';
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import { readBack } from '@tailrace/kafka';
-import { encodeDelivery } from '@tailrace/topics';
+import { encodeDelivery } from '@tailrace/records';
 import { targetsOf } from '@tailrace/webhook';
 import { gone, serverError } from '../testing/fake-sender.ts';
 import { destinationOf, names, newDelivery, Stage } from '../testing/stage.ts';

@@ -4,7 +4,7 @@
  */
 import { TailraceError } from '@tailrace/errors';
 import type { Consumption, Kafka, OwnedPartition, PartitionLimits, PartitionState } from '@tailrace/kafka';
-import type { TopicNames } from '@tailrace/topics';
+import type { TopicNames } from '@tailrace/topology';
 import type { Intake } from './intake.ts';
 
 export interface ConsumerGroupOptions {

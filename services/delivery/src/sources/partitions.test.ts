@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
 import { isTailraceError } from '@tailrace/errors';
-import { topicNames } from '@tailrace/topics';
+import { topicNames } from '@tailrace/topology';
 import { watchPartitions } from './partitions.ts';
 
 const names = topicNames('');

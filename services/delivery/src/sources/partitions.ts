@@ -9,7 +9,7 @@
 import { TailraceError, isTailraceError } from '@tailrace/errors';
 import type { Kafka } from '@tailrace/kafka';
 import type { Log } from '@tailrace/service';
-import { unequalPartitions, type TopicNames, type UnequalPartitions } from '@tailrace/topics';
+import { unequalPartitions, type TopicNames, type UnequalPartitions } from '@tailrace/topology';
 
 export interface PartitionWatch {
   /** The number of partitions of `deliveries`. */

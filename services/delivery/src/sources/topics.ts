@@ -1,6 +1,6 @@
 /** The topics that the delivery group reads, and this replica's part of them. */
 import type { Consumption, Kafka } from '@tailrace/kafka';
-import { pauseTierMs, requireTopics, tierDelaysMs, type TopicNames } from '@tailrace/topics';
+import { pauseTierMs, requireTopics, tierDelaysMs, type TopicNames } from '@tailrace/topology';
 
 /**
  * Returns `deliveries`, the replay topic, and all existing retry topics: those of the schedule, that of paused destinations,

@@ -1,7 +1,8 @@
 /** The delivery service when `deliveries` and its other topics have different numbers of partitions. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { deliveryKey, encodeDelivery, pauseTierMs, type Delivery } from '@tailrace/topics';
+import { deliveryKey, encodeDelivery, type Delivery } from '@tailrace/records';
+import { pauseTierMs } from '@tailrace/topology';
 import { gone, serverError, success } from '../testing/fake-sender.ts';
 import { bodiesOf, deliveriesFor } from '../testing/crowd.ts';
 import { destinationOf, names, newDelivery, Stage } from '../testing/stage.ts';

@@ -1,7 +1,7 @@
 /** Deliveries that wait: until they are due, for their lane, for a circuit breaker, for an earlier one of their user. */
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
-import type { Delivery } from '@tailrace/topics';
+import type { Delivery } from '@tailrace/records';
 import { held, serverError, success } from '../testing/fake-sender.ts';
 import { destinationOf, names, newDelivery, Stage, type Replica } from '../testing/stage.ts';
 

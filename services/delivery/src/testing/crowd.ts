@@ -1,7 +1,7 @@
 /** Many destinations at the same time, and the outcome of their deliveries according to the topics. */
 import type { Destination } from '@tailrace/config';
 import type { ConsumedRecord } from '@tailrace/kafka';
-import { decodeDelivery, deliveryKey, type Delivery } from '@tailrace/topics';
+import { decodeDelivery, deliveryKey, type Delivery } from '@tailrace/records';
 import { destinationOf, names, newDelivery, type Stage } from './stage.ts';
 
 export function crowdOf(name: string, count: number, more: Partial<Destination> = {}): Destination[] {

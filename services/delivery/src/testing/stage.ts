@@ -12,16 +12,15 @@ import {
 } from '@tailrace/service';
 import { startHere } from '@tailrace/service/testing';
 import { simulateTime } from '@tailrace/testing';
+import { formatDuration } from '@tailrace/events';
 import {
   decodeDelivery,
   deliveryKey,
   encodeDelivery,
-  formatDuration,
-  topicNames,
-  topicSpecs,
   type AttemptRecord,
   type Delivery,
-} from '@tailrace/topics';
+} from '@tailrace/records';
+import { topicNames, topicSpecs } from '@tailrace/topology';
 import type { LaneLimits, Lanes } from '../stages/lane/lanes.ts';
 import { openDelivery, type DeliveryChanges, type OpenDelivery } from '../open.ts';
 import { settings } from '../settings.ts';

@@ -8,7 +8,7 @@ import type { Source } from '@tailrace/config';
 import { isTailraceError, TailraceError } from '@tailrace/errors';
 import type { EventType } from '@tailrace/events';
 import type { OutgoingRecord, Publisher } from '@tailrace/kafka';
-import type { TopicNames } from '@tailrace/topics';
+import type { TopicNames } from '@tailrace/topology';
 import type { IngestMetrics } from '../metrics.ts';
 import { readCalls, type Batch } from './batch.ts';
 import type { RateLimits } from './rate-limit.ts';

@@ -3,7 +3,7 @@ import { applyConfiguration, type Source } from '@tailrace/config';
 import type { Kafka } from '@tailrace/kafka';
 import { MemoryCluster, watchTopic, type WatchedTopic } from '@tailrace/kafka/testing';
 import { probesUrlOf, startHere, urlOf, type ServiceHere } from '@tailrace/service/testing';
-import { topicNames, topicSpecs } from '@tailrace/topics';
+import { topicNames, topicSpecs } from '@tailrace/topology';
 import { ingest } from '../open.ts';
 
 export const names = topicNames('tailrace.');

@@ -13,7 +13,7 @@ import type { ConsumedRecord, Kafka, NewPartition } from '@tailrace/kafka';
 import type { FrameReader } from '@tailrace/registry';
 import { lookUpSource } from '@tailrace/routing';
 import type { Log } from '@tailrace/service';
-import type { TopicNames } from '@tailrace/topics';
+import type { TopicNames } from '@tailrace/topology';
 import { readRecord } from '../read-record.ts';
 import { contentHashOf, storedContentHash } from './content.ts';
 import type { DeduplicationWindow, MessageIds } from './message-ids.ts';

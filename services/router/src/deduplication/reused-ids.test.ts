@@ -1,7 +1,7 @@
 /** Events with a messageId that was used before with other content, through routers on an in-memory cluster. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { decodeDelivery, type Delivery } from '@tailrace/topics';
+import { decodeDelivery, type Delivery } from '@tailrace/records';
 import { openStage, type Stage } from '../testing/stage.ts';
 import { ReusedIds } from './reused-ids.ts';
 

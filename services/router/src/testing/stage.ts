@@ -3,7 +3,7 @@ import { applyConfiguration, type Configuration } from '@tailrace/config';
 import type { Kafka, OutgoingRecord } from '@tailrace/kafka';
 import { MemoryCluster, watchTopic, type WatchedTopic } from '@tailrace/kafka/testing';
 import { startHere, type ServiceHere } from '@tailrace/service/testing';
-import { topicNames, topicSpecs } from '@tailrace/topics';
+import { topicNames, topicSpecs } from '@tailrace/topology';
 import { router } from '../open.ts';
 
 export const names = topicNames('tailrace.');

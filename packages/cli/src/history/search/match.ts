@@ -1,13 +1,8 @@
 /** Whether a record is about an event, and what it says about it. Values are not kept: they may be large and private. */
 import { parseJson, recordMessageId, wholeDigits, type JsonObject } from '@tailrace/events';
 import type { ConsumedRecord } from '@tailrace/kafka';
-import {
-  decodeDecision,
-  decodeDelivery,
-  type AttemptRecord,
-  type Decision,
-  type TopicNames,
-} from '@tailrace/topics';
+import { decodeDecision, decodeDelivery, type AttemptRecord, type Decision } from '@tailrace/records';
+import type { TopicNames } from '@tailrace/topology';
 
 interface Place {
   readonly topic: string;

@@ -2,7 +2,8 @@
 import { readConfiguration } from '@tailrace/config';
 import { isTailraceError } from '@tailrace/errors';
 import type { Kafka } from '@tailrace/kafka';
-import { deliveryKey, type TopicNames } from '@tailrace/topics';
+import { deliveryKey } from '@tailrace/records';
+import type { TopicNames } from '@tailrace/topology';
 import type { SecretKeys } from '../../settings.ts';
 
 /** What is known of an event before a topic is searched. */

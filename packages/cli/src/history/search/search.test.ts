@@ -4,14 +4,8 @@ import { applyConfiguration } from '@tailrace/config';
 import { deliveryId } from '@tailrace/events';
 import type { FinishedOffsets, Kafka } from '@tailrace/kafka';
 import { MemoryCluster } from '@tailrace/kafka/testing';
-import {
-  deliveryKey,
-  encodeDecision,
-  encodeDelivery,
-  topicNames,
-  topicSpecs,
-  type AttemptRecord,
-} from '@tailrace/topics';
+import { deliveryKey, encodeDecision, encodeDelivery, type AttemptRecord } from '@tailrace/records';
+import { topicNames, topicSpecs } from '@tailrace/topology';
 import { searchTopics, type SearchOptions } from './search.ts';
 import { storyLines, type Story } from './text.ts';
 import { deliveriesOf, gapsOf, outcomeOf } from './verdict.ts';

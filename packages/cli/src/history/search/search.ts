@@ -4,7 +4,7 @@
  * producer has another partitioner, or where the event was sent under another id of the user.
  */
 import type { Kafka } from '@tailrace/kafka';
-import { tierDelaysMs, type TopicNames } from '@tailrace/topics';
+import { tierDelaysMs, type TopicNames } from '@tailrace/topology';
 import { inParallel } from '../../in-parallel.ts';
 import type { SecretKeys } from '../../settings.ts';
 import { createMatcher, type Match } from './match.ts';

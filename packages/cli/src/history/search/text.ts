@@ -1,6 +1,6 @@
 /** The result of a search as sentences: what was found, where it was looked, and what was not searched. */
 import { countOf, formatCount } from '../../terminal/table.ts';
-import { decisionSentences } from '@tailrace/topics';
+import { decisionSentences } from '@tailrace/records';
 import { answerOf } from '../attempt-line.ts';
 import type { Match } from './match.ts';
 import type { Period, SearchedTopic } from './read-topic.ts';

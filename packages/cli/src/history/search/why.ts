@@ -1,6 +1,6 @@
 /** `tailrace why` with --around: reads the topics themselves, for events that the history does not have. */
 import type { FinishedOffsets } from '@tailrace/kafka';
-import { topicNames } from '@tailrace/topics';
+import { topicNames } from '@tailrace/topology';
 import { exitCodes, type CommandContext, type ExitCode, type Outcome } from '../../command.ts';
 import { withKafka } from '../../kafka.ts';
 import { printable } from '../../terminal/table.ts';

@@ -1,7 +1,7 @@
 /** Queries of dead letters: lists by filter, those of a delivery, and counts by destination and reason. */
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import type { CountRow, DeadLetterFilter, DeadLetterSummary } from '@tailrace/deadletters';
-import type { RecordPosition } from '@tailrace/topics';
+import type { RecordPosition } from '@tailrace/records';
 import { bounded } from '../../facts/bounded.ts';
 import { listQueries, wantedOf, type Slice } from '../../sqlite/list.ts';
 import { textOf, type SqlRow } from '../../sqlite/row.ts';

@@ -4,7 +4,7 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { parseInstant } from '@tailrace/events';
-import type { EventUsage, UsageRecord } from '@tailrace/topics';
+import type { EventUsage, UsageRecord } from '@tailrace/records';
 import { maxStoredLength } from '../../facts/bounded.ts';
 
 /** Names of a source and day that are counted one by one; as many as a router publishes. */

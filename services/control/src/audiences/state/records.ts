@@ -11,7 +11,7 @@
 import { hash } from 'node:crypto';
 import { readCall } from '@tailrace/events';
 import type { ConsumedRecord, OutgoingRecord } from '@tailrace/kafka';
-import type { DeletedUsers } from '@tailrace/topics';
+import type { DeletedUsers } from '@tailrace/suppressions';
 import { objectIn } from '../../records/json.ts';
 
 export interface Change {

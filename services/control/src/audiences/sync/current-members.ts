@@ -5,7 +5,8 @@
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Kafka } from '@tailrace/kafka';
-import type { DeletedUsers, TopicNames } from '@tailrace/topics';
+import type { DeletedUsers } from '@tailrace/suppressions';
+import type { TopicNames } from '@tailrace/topology';
 import type { Membership } from './membership.ts';
 import { createMembershipReader, type AudienceKey, type Change } from '../state/records.ts';
 

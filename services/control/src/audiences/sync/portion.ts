@@ -1,6 +1,6 @@
 /** A portion: the changes that one transaction writes, each as an identify call and a membership record. */
 import type { ExclusiveRecord, OutgoingRecord, Partitioner } from '@tailrace/kafka';
-import type { TopicNames } from '@tailrace/topics';
+import type { TopicNames } from '@tailrace/topology';
 import { identifyRecord, memberRecord, type Audience, type Change } from '../state/records.ts';
 
 export const maxPortion = { records: 2_000, bytes: 640 * 1024 };

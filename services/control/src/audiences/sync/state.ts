@@ -1,6 +1,6 @@
 /** The state of a sync, which is written with each of its transactions. It may be ahead of Kafka. */
 import type { ExclusivePublisher, ExclusiveRecord, OutgoingRecord } from '@tailrace/kafka';
-import type { TopicNames } from '@tailrace/topics';
+import type { TopicNames } from '@tailrace/topology';
 import { audienceKey, encodeAudience, type Audience, type AudienceSync } from '../state/records.ts';
 
 export class SyncState {

@@ -13,7 +13,7 @@ import type { ConfigView } from '@tailrace/config';
 import { RateLimiter } from '@tailrace/deadletters';
 import { isTailraceError } from '@tailrace/errors';
 import type { ExclusivePublisher, Kafka, Partitioner } from '@tailrace/kafka';
-import type { TopicNames } from '@tailrace/topics';
+import type { TopicNames } from '@tailrace/topology';
 import { createCurrentMembersReader, type CurrentMembersReader } from './current-members.ts';
 import type { Membership } from './membership.ts';
 import { createPortion, maxPortion } from './portion.ts';

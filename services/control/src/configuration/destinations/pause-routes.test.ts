@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { eventually } from '@tailrace/testing';
-import { encodeDelivery, pauseTierMs, type RecallRequest } from '@tailrace/topics';
+import { encodeDelivery, type RecallRequest } from '@tailrace/records';
+import { pauseTierMs } from '@tailrace/topology';
 import { names, newCluster, openApi, readToken } from '../../testing/api.ts';
 
 const settings = { webhooks: [{ url: 'https://crm.example.com/hook' }] };

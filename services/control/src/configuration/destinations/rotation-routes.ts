@@ -2,8 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { ConfigEditor, Destination } from '@tailrace/config';
 import { TailraceError } from '@tailrace/errors';
-import { formatInstant } from '@tailrace/events';
-import { formatDuration, parseDuration } from '@tailrace/topics';
+import { formatInstant, formatDuration, parseDuration } from '@tailrace/events';
 import Type from 'typebox';
 import { audit } from '../../http/audit.ts';
 import { invalidField } from '../../http/errors.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { readBack, type ConsumedRecord, type OutgoingRecord } from '@tailrace/kafka';
-import { encodeRecallState, type RecallMark, type RecallState } from '@tailrace/topics';
+import { encodeRecallState, type RecallMark, type RecallState } from '@tailrace/records';
 import { openLedger } from './ledger.ts';
 
 const markTo = (to: number): RecallMark => ({

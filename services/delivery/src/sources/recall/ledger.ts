@@ -12,7 +12,7 @@ import {
   isMarked,
   type RecallRequest,
   type RecallState,
-} from '@tailrace/topics';
+} from '@tailrace/records';
 
 /** Whether a partition is still owned. */
 export interface Owned {

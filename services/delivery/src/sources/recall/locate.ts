@@ -3,7 +3,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { isTailraceError } from '@tailrace/errors';
 import type { Consumption, Kafka } from '@tailrace/kafka';
 import type { Log } from '@tailrace/service';
-import type { RecallRequest, TopicNames } from '@tailrace/topics';
+import type { RecallRequest } from '@tailrace/records';
+import type { TopicNames } from '@tailrace/topology';
 
 /** The retry topics, and how they are read beside the group. */
 export interface RecallTopics {

@@ -1,6 +1,6 @@
 /** The state of a recall in one partition of one retry topic: how far it was read, and which records are not finished. */
 import type { OwnedPartition, Work } from '@tailrace/kafka';
-import type { RecallMark } from '@tailrace/topics';
+import type { RecallMark } from '@tailrace/records';
 import type { Received } from '../../delivery.ts';
 
 /** One partition number, in all retry topics. */

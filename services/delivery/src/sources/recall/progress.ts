@@ -1,6 +1,6 @@
 /** The progress of one recall in its partitions: which records were dispatched, are finished, or are left to do. */
 import type { ConsumedRecord, Work } from '@tailrace/kafka';
-import type { RecallKind } from '@tailrace/topics';
+import type { RecallKind } from '@tailrace/records';
 import { OrderedEntries } from './ordered.ts';
 import { marksOf, type Entry, type Part, type RecalledPartition } from './part.ts';
 

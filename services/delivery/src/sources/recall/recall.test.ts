@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { readBack, type ConsumedRecord, type OwnedPartition } from '@tailrace/kafka';
-import { isMarked, type Delivery, type RecallKind } from '@tailrace/topics';
+import { isMarked, type Delivery, type RecallKind } from '@tailrace/records';
 import type { Received } from '../../delivery.ts';
 import { Budget } from './budget.ts';
 import { Part } from './part.ts';

@@ -8,7 +8,7 @@
  * is sent, and the lowest sequences that fit into memory are kept; then the topics are read again for the next ones.
  */
 import type { ConsumedRecord, Work } from '@tailrace/kafka';
-import type { Delivery, RecallKind, RecallProgress, RecallRequest, RecallState } from '@tailrace/topics';
+import type { Delivery, RecallKind, RecallProgress, RecallRequest, RecallState } from '@tailrace/records';
 import type { Received } from '../../delivery.ts';
 import type { Lanes } from '../../stages/lane/lanes.ts';
 import type { Pipeline } from '../../pipeline.ts';

@@ -9,7 +9,7 @@ import {
   type Delivery,
   type RecallKind,
   type RecallProgress,
-} from '@tailrace/topics';
+} from '@tailrace/records';
 import { bodiesOf, deliveriesFor } from '../../testing/crowd.ts';
 import { serverError, success } from '../../testing/fake-sender.ts';
 import { destinationOf, names, newDelivery, Stage } from '../../testing/stage.ts';

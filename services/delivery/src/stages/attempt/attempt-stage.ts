@@ -1,6 +1,7 @@
 /** The fourth stage, in the turn of a delivery: looks up its destination, and sends the requests. */
 import type { Destination } from '@tailrace/config';
-import type { Delivery, TopicNames } from '@tailrace/topics';
+import type { Delivery } from '@tailrace/records';
+import type { TopicNames } from '@tailrace/topology';
 import { requestHeaders, type Sender, type Target } from '@tailrace/webhook';
 import {
   needsOrder,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import type { Delivery } from '@tailrace/topics';
+import type { Delivery } from '@tailrace/records';
 import { withAcceptance } from './header-times.ts';
 
 const now = 1_800_000_000_000;

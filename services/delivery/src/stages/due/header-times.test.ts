@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { topicNames, type Delivery } from '@tailrace/topics';
+import type { Delivery } from '@tailrace/records';
+import { topicNames } from '@tailrace/topology';
 import fc from 'fast-check';
 import { HeaderTimes, plausibleTimes } from './header-times.ts';
 

@@ -12,7 +12,8 @@
  *   record was written, or from the first attempt if that was earlier.
  */
 import type { ConsumedRecord, Work } from '@tailrace/kafka';
-import { decodeDelivery, type Delivery, type TopicNames } from '@tailrace/topics';
+import { decodeDelivery, type Delivery } from '@tailrace/records';
+import type { TopicNames } from '@tailrace/topology';
 import { detach } from '../../delivery.ts';
 
 export interface TimeBounds {

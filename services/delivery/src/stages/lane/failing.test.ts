@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Destination } from '@tailrace/config';
-import type { Delivery } from '@tailrace/topics';
+import type { Delivery } from '@tailrace/records';
 import type { Answer } from '@tailrace/webhook';
 import { bodiesOf, deliveriesFor, fatesOf, inTiers, undisturbed } from '../../testing/crowd.ts';
 import { serverError, success } from '../../testing/fake-sender.ts';

@@ -1,6 +1,6 @@
 /** The third stage: a delivery waits for its turn in the lane of its destination. */
 import type { Destination } from '@tailrace/config';
-import type { TopicNames } from '@tailrace/topics';
+import type { TopicNames } from '@tailrace/topology';
 import type { Lanes } from './lanes.ts';
 import type { Task } from './task.ts';
 import { openTargets, type Job } from '../../delivery.ts';

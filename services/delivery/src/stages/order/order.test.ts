@@ -3,7 +3,7 @@ import { describe, mock, test, type TestContext } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { TailraceError } from '@tailrace/errors';
 import { readBack, type ConsumedRecord } from '@tailrace/kafka';
-import { encodeDelivery, type Delivery } from '@tailrace/topics';
+import { encodeDelivery, type Delivery } from '@tailrace/records';
 import type { Received } from '../../delivery.ts';
 import { newDelivery, names } from '../../testing/stage.ts';
 import { Order } from './order.ts';

@@ -17,7 +17,7 @@ import type { Destination } from '@tailrace/config';
 import { isTailraceError } from '@tailrace/errors';
 import type { Work } from '@tailrace/kafka';
 import type { Log } from '@tailrace/service';
-import type { TopicNames } from '@tailrace/topics';
+import type { TopicNames } from '@tailrace/topology';
 import { isOrdered, needsOrder, withSequence, type Event, type Received } from '../../delivery.ts';
 import { Heap } from '../due/heap.ts';
 import type { Receivers } from '../../receivers/receivers.ts';

@@ -1,6 +1,6 @@
 /** Reads the ordered deliveries that wait in the retry topics of some partitions. */
 import type { ConsumedRecord } from '@tailrace/kafka';
-import { decodeDelivery, type Delivery } from '@tailrace/topics';
+import { decodeDelivery, type Delivery } from '@tailrace/records';
 import { Backlog } from './backlog.ts';
 
 export interface BacklogSource {

@@ -1,7 +1,7 @@
 /** Order by user through the whole deliverer, with the default settings, while a receiver fails. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { deliveryKey } from '@tailrace/topics';
+import { deliveryKey } from '@tailrace/records';
 import { serverError, success } from '../../testing/fake-sender.ts';
 import { inTiers } from '../../testing/crowd.ts';
 import { destinationOf, names, newDelivery, Stage } from '../../testing/stage.ts';

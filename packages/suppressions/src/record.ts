@@ -10,7 +10,7 @@
  * `<source>` is `*` where the deletion covers all sources, which no id of a source can be.
  */
 import type { ConsumedRecord, OutgoingRecord } from '@tailrace/kafka';
-import type { RecordPosition } from '../position.ts';
+import type { RecordPosition } from '@tailrace/records';
 
 /** Suppressed users and deletions together: the most that control accepts. Readers need about 34 bytes for each. */
 export const maxSuppressions = 1_000_000;

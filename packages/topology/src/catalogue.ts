@@ -8,7 +8,7 @@
  * Records gain headers on their way, so each topic allows larger records than the topics that it is written from.
  */
 import type { TopicSpec } from '@tailrace/kafka';
-import { formatDuration, parseDuration } from './duration.ts';
+import { formatDuration, parseDuration } from '@tailrace/events';
 import type { Replication } from './replication.ts';
 
 /** Topics of a group have the same number of partitions; see partition-counts.ts. */

@@ -1,6 +1,6 @@
 /** The suppressed and the deleted users, live, in bounded memory and without their ids. Every service that needs them follows the topic. */
 import type { Kafka, KafkaLog } from '@tailrace/kafka';
-import type { RecordPosition } from '../position.ts';
+import type { RecordPosition } from '@tailrace/records';
 import { KeyNumbers } from './key-numbers.ts';
 import {
   allSources,

@@ -1,5 +1,5 @@
 /** Durations as operators write them (`10s`, `1m`, `1h`, `250ms`), which are also the names of the retry topics. */
-import { parseInstant } from '@tailrace/events';
+import { parseInstant } from './instant.ts';
 
 const unitsMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 type Unit = keyof typeof unitsMs;

@@ -1,0 +1,43 @@
+export {
+  decodeAudit,
+  encodeAudit,
+  newAudit,
+  type AuditActor,
+  type AuditedField,
+  type AuditRecord,
+} from './audit.ts';
+export {
+  decodeDelivery,
+  deliveryKey,
+  encodeDelivery,
+  eventAcceptedAtHeader,
+  progressHeaders,
+  replayedFromHeader,
+  userKeyOf,
+  type Delivery,
+} from './delivery.ts';
+export { decisionSentences } from './decision-text.ts';
+export {
+  decisionLimits,
+  decodeDecision,
+  encodeDecision,
+  type Decision,
+  type DecisionGroup,
+  type DecisionRule,
+  type FilteredDestinations,
+} from './decision.ts';
+export {
+  decodeRecall,
+  encodeRecallRequest,
+  encodeRecallState,
+  isMarked,
+  type RecallKind,
+  type RecallMark,
+  type RecallProgress,
+  type RecallRecord,
+  type RecallRequest,
+  type RecallState,
+} from './recall.ts';
+export { formatPosition, parsePosition, type RecordPosition } from './position.ts';
+export type { AttemptRecord, UrlAttempt } from './attempt.ts';
+export type { EventUsage, UsageRecord } from './usage.ts';
