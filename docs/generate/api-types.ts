@@ -10,7 +10,7 @@ import { typesOf } from '../../test/api-client/types.ts';
 const file = path.join(import.meta.dirname, '../../packages/api/src/schema.d.ts');
 
 await using control = await openApi();
-const { json } = await control.ask({ path: '/openapi.json', token: null });
+const json = await control.expect(200, { path: '/openapi.json', token: null });
 const text = await typesOf(json);
 // A compiler that runs meanwhile does not see half a file where nothing has changed.
 if (!existsSync(file) || readFileSync(file, 'utf8') !== text) writeFileSync(file, text);

@@ -19,11 +19,12 @@ export function provide(
   { say, signal }: { readonly say: (line: string) => void; readonly signal: AbortSignal },
 ): Provided {
   const stack = new AsyncDisposableStack();
-  const run = async (file: string): Promise<void> => {
+  const run = async (file: string): Promise<boolean> => {
     const env = testEnvironment(process.env);
     const child = spawn(process.execPath, [file], { cwd: root, env, stdio: 'ignore' });
     stack.defer(() => void child.kill());
-    await once(child, 'exit');
+    const [code] = (await once(child, 'exit')) as [number | null];
+    return code === 0;
   };
   const providers: Record<Need, () => Promise<NodeJS.ProcessEnv>> = {
     async kafka() {
@@ -44,7 +45,8 @@ export function provide(
       return {};
     },
     async 'API types'() {
-      await run('docs/generate/api-types.ts');
+      const isMade = await run('docs/generate/api-types.ts');
+      if (!isMade) throw new Error('The types of the API could not be made: npm run api:types says why.');
       return {};
     },
     async clients() {

@@ -46,10 +46,13 @@ export function fieldsOf<Draft extends object>(
   onDraft: (draft: Draft) => void,
   error?: ApiError,
 ) {
+  // Two fields may change before the next render, when a program fills them in.
+  let latest = draft;
   return <Name extends keyof Draft & string>(name: Name) => ({
     value: draft[name],
     onValue: (value: Draft[Name]): void => {
-      onDraft({ ...draft, [name]: value });
+      latest = { ...latest, [name]: value };
+      onDraft(latest);
     },
     problem: problemOf(error, name),
   });

@@ -36,16 +36,10 @@ export interface BatchOutcome {
 export type Reserve = (records: readonly OutgoingRecord[], rejected: readonly RejectedCall[]) => void;
 
 /**
- * `call` and `batch` also throw TailraceError `rate-limited`, and the errors of `reserve` and of the publisher. They read
+ * Both methods also throw TailraceError `rate-limited`, and the errors of `reserve` and of the publisher. They read
  * `input` before they return, and keep only strings of it.
  */
 export interface Acceptor {
-  /**
-   * To refuse a request before its body is read.
-   *
-   * @throws TailraceError `rate-limited` where the source may send nothing now
-   */
-  admit(source: Source): void;
   /** @throws TailraceError `invalid-call`, `call-too-large` */
   call(type: EventType, input: unknown, origin: Origin, reserve: Reserve): Promise<void>;
   /**
@@ -83,7 +77,8 @@ export function createAcceptor(dependencies: {
   const { publisher, names, rateLimits, acknowledgeWithinMs, metrics } = dependencies;
   const turns = createTurns(portionsAtATime);
 
-  const refuseFor = (retryAfterS: number): void => {
+  const checkRate = (source: Source, calls: number, bytes: number): void => {
+    const retryAfterS = rateLimits.consume(source, calls, bytes);
     if (retryAfterS > 0) throw new TailraceError('rate-limited', undefined, { retryAfterS });
   };
 
@@ -97,7 +92,7 @@ export function createAcceptor(dependencies: {
     };
 
   const acceptCall: Acceptor['call'] = async (type, input, origin, reserve) => {
-    refuseFor(rateLimits.consume(origin.source, 1, origin.bodyBytes));
+    checkRate(origin.source, 1, origin.bodyBytes);
     const { bodyBytes, receivedAt, ip } = origin;
     const reading = readEvent(input, bodyBytes, { type, receivedAt, ...withIp({}, ip) });
     if (!reading.ok) throw new TailraceError(reading.code, reading.message);
@@ -110,7 +105,7 @@ export function createAcceptor(dependencies: {
 
   const acceptCalls = async (batch: Batch, origin: Origin, reserve: Reserve): Promise<BatchOutcome> => {
     const { calls, eventBytes } = batch;
-    refuseFor(rateLimits.consume(origin.source, calls.length, eventBytes));
+    checkRate(origin.source, calls.length, eventBytes);
     const fields = withIp(batch.fields, origin.ip);
     const progress: Progress = { types: [], rejected: [] };
     const records: OutgoingRecord[] = [];
@@ -160,9 +155,6 @@ export function createAcceptor(dependencies: {
   };
 
   return {
-    admit(source) {
-      refuseFor(rateLimits.waitS(source));
-    },
     call(type, input, origin, reserve) {
       metrics.receivedCalls.inc();
       return acceptCall(type, input, origin, reserve).catch(countRefused(1));

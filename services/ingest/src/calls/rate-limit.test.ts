@@ -80,33 +80,6 @@ test('14.8 while other sources send, a source without a limit has the shared one
   assert.equal(passed(web, 1_000), 1_000, 'alone again');
 });
 
-test('14.8 a batch larger than the shared limit passes at once, and costs the seconds that it would have taken', () => {
-  let now = 0;
-  const limits = createRateLimits({ sharedCalls: 1_000, now: () => now });
-  limits.consume({ ...source(), id: 'app' }, 1, 1);
-  assert.equal(limits.consume(source(), 2_500, 1), 0);
-  assert.equal(limits.consume(source(), 2_500, 1), 1);
-  now = 1_000;
-  assert.equal(limits.consume(source(), 2_500, 1), 0);
-  assert.equal(limits.consume(source(), 1, 1), 2);
-});
-
-test('14.8 a source that may send nothing is known before its request is read, also where a large batch is saved for', () => {
-  let now = 0;
-  const limits = createRateLimits({ sharedCalls: 0, now: () => now });
-  const web = source({ rateLimit: 10 });
-  assert.equal(limits.waitS(web), 0);
-  limits.consume(web, 10, 1);
-  limits.consume(web, 5, 1);
-  assert.equal(limits.waitS(web), 1);
-  now = 100;
-  assert.equal(limits.waitS(web), 0);
-  limits.consume(web, 10, 1);
-  assert.equal(limits.waitS(web), 1);
-  assert.equal(limits.consume(web, 20, 1), 4);
-  assert.equal(limits.waitS(web), 0, 'the batch passes before a single call does');
-});
-
 test('sources have separate allowances', () => {
   const limits = createRateLimits({ sharedCalls: 0, now: () => 0 });
   const web = source({ rateLimit: 1 });

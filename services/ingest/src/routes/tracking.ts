@@ -51,10 +51,7 @@ export function trackingRoutes({ sources, acceptor, proxies, metrics }: Tracking
   const receive = async (exchange: Exchange, limit: BodyLimit): Promise<Received> => {
     const { request, headerKey, memory } = exchange;
     const known = headerKey && sources.known([headerKey.key]);
-    if (known) {
-      memory.assignTo(known.id);
-      acceptor.admit(known);
-    }
+    if (known) memory.assignTo(known.id);
     const reading = readBody(request, limit, memory);
     let body: Buffer;
     let source = known;
