@@ -44,12 +44,13 @@ export class Watermark {
     for (let mark = this.#first; mark; mark = mark.after) yield mark;
   }
 
-  /** The same, up to the last finished run. Where much is read ahead, most records are behind it. */
+  /** The same, up to the first record behind the last finished run. Where much is read ahead, most records are behind that. */
   *windowToLastFinished(): Generator<Mark> {
     let runsLeft = this.#finishedRuns;
-    for (let mark = this.#first; mark && runsLeft > 0; mark = mark.after) {
-      if (mark.finished) runsLeft -= 1;
+    for (let mark = this.#first; mark; mark = mark.after) {
       yield mark;
+      if (runsLeft === 0) return;
+      if (mark.finished) runsLeft -= 1;
     }
   }
 
