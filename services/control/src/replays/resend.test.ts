@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { deliveryKey, encodeDelivery, type AttemptRecord, type Delivery } from '@tailrace/records';
+import { eventually } from '@tailrace/testing';
 import { names, openApi, readToken, type Api } from '../testing/api.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -106,6 +107,9 @@ test('a dead letter that is resent counts as replayed, and a replay does not sen
   const letter = delivery('dead', 'crm', { attempt: 9, reason: 'client-error' });
   await write(names.deliveriesDead, letter);
   await control.historyRead();
+  // Of one millisecond, the history takes the dead letter for the later record.
+  const written = Date.now();
+  await eventually(() => Date.now() > written);
   await control.expect(202, resend('dead'));
   await control.historyRead();
   const list = await control.expect(200, { path: '/v1/dead-letters?destination=crm&userId=ada' });
