@@ -45,9 +45,25 @@ async function timeoutsOf({ log }: ServiceProcess): Promise<number> {
 
 async function assertArrived(ids: readonly string[]): Promise<void> {
   const missing = (): string[] => ids.filter((id) => !arrived.has(id));
-  // If this times out, the assertion below shows the missing ids.
+  // If this times out, the assertion below shows the missing ids, and the log and the state of each service.
   await receiver.waitFor(() => missing().length === 0).catch(() => undefined);
-  assert.deepEqual(missing(), []);
+  if (missing().length > 0)
+    assert.fail(`${missing().join()}\n${(await Promise.all(services.map(stateOf))).join('\n')}`);
+}
+
+/** The last lines of the log, the readiness, and what the consumer and the publishers report. */
+async function stateOf({ name, log }: ServiceProcess): Promise<string> {
+  const lines = log.items.slice(-30).map((line) => JSON.stringify(line));
+  const { metricsPort } = await log.find(({ msg }) => msg === 'starting');
+  const [metrics = '', readiness = ''] = await Promise.all(
+    ['metrics', 'readyz'].map(async (page) =>
+      (await fetch(`http://127.0.0.1:${String(metricsPort)}/${page}`)).text(),
+    ),
+  );
+  const figures = metrics
+    .split('\n')
+    .filter((line) => /^tailrace_(consumer|kafka|delivery|router)_/.test(line));
+  return [`${name}:`, ...lines, readiness, ...figures].join('\n');
 }
 
 test('while the broker hangs, calls and requests to the API get a 503, and no accepted call is lost', async () => {
