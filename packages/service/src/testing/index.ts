@@ -50,17 +50,18 @@ export async function startHere<P extends ServiceProperties>(
   const service = new Service(definition, settings, { log, metrics, ...(connect && { connect }) });
   const realTime = holdRealTime(definition.name);
   let stopping: Promise<void> | undefined;
+  const stopService = (why: string): Promise<boolean | undefined> =>
+    service.stop(why).finally(() => {
+      realTime[Symbol.dispose]();
+    });
   const stop = async (): Promise<void> => {
-    const isStopped = await service.stop('the test is over');
-    realTime[Symbol.dispose]();
-    if (isStopped) return;
+    if (await stopService('the test is over')) return;
     throw new Error(`${definition.name} did not stop as it should: ${JSON.stringify(lines.items.slice(-5))}`);
   };
   try {
     await service.start();
   } catch (error) {
-    await service.stop('it could not start');
-    realTime[Symbol.dispose]();
+    await stopService('it could not start');
     throw error;
   }
   const stopOnce = (): Promise<void> => (stopping ??= stop());

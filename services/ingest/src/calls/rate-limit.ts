@@ -38,7 +38,7 @@ export function createRateLimits({
   return {
     consume({ id, rateLimit, rateLimitBytes = defaultRateLimitBytes }, calls, bytes) {
       const costs = [{ allowance: allowanceOf(ofBytes, id, rateLimitBytes), cost: bytes }];
-      const isAlone = senders.isAlone(id, now() / 1_000);
+      const isAlone = senders.sent(id, now() / 1_000) === 'alone';
       const limit = rateLimit ?? (isAlone ? 0 : sharedCalls);
       if (limit > 0) costs.push({ allowance: allowanceOf(ofCalls, id, limit), cost: calls });
       const waitS = Math.max(...costs.map(({ allowance, cost }) => allowance.waitS(cost)));
@@ -56,11 +56,11 @@ class Senders {
   /** The last one that is not `#last`. */
   #other = { id: '', at: -Infinity };
 
-  /** Whether no source but `id`, which sends now, has sent calls lately. */
-  isAlone(id: string, at: number): boolean {
+  /** Notes that the source sends now. Returns whether no other one has sent calls lately. */
+  sent(id: string, at: number): 'alone' | 'beside others' {
     if (this.#last.id !== id) this.#other = this.#last;
     this.#last = { id, at };
-    return at - this.#other.at > Senders.#latelyS;
+    return at - this.#other.at > Senders.#latelyS ? 'alone' : 'beside others';
   }
 }
 
