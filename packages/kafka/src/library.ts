@@ -8,6 +8,7 @@ import { authentication } from './patches/connections/authentication.ts';
 import { connectOnce } from './patches/connections/connect-once.ts';
 import { joinConnection } from './patches/connections/join-connection.ts';
 import { observedRequests } from './patches/connections/observed-requests.ts';
+import { oneSocket } from './patches/connections/one-socket.ts';
 import { refusedPermissions, requestContents } from './patches/connections/refused-permissions.ts';
 import { requestFrame } from './patches/connections/request-frame.ts';
 import { requestQueue } from './patches/connections/request-queue.ts';
@@ -36,6 +37,7 @@ const kafkajs = loadPatched([
   requestVersions,
   authentication,
   requestQueue,
+  oneSocket,
   observedRequests,
   connectOnce,
   joinConnection,

@@ -41,3 +41,29 @@ test('the original looks for late requests all the time, and sets a timer below 
   assert.equal(answered.length, 1);
   assert.ok(Number(answered[0]) < 0);
 });
+
+/** Whether a request that was sent just before its connection closed is given up when its time is over. */
+function isGivenUp(t: TestContext, load: typeof original): boolean {
+  t.mock.timers.enable({ apis: ['setInterval'] });
+  const Queue = load('network/requestQueue') as QueueClass;
+  const isConnected = () => false;
+  const queue = new Queue({ logger: silent, requestTimeout: -1, enforceRequestTimeout: true, isConnected });
+  queue.scheduleRequestTimeoutCheck();
+  let isOver = false;
+  const reject = () => {
+    isOver = true;
+  };
+  queue.push({ entry: { correlationId: 1, reject }, expectResponse: true, sendRequest: () => undefined });
+  queue.destroy();
+  t.mock.timers.tick(500);
+  t.mock.timers.reset();
+  return isOver;
+}
+
+test('a request that was sent before its connection closed times out', (t) => {
+  assert.equal(isGivenUp(t, patched), true);
+});
+
+test('the original waits for its answer forever', (t) => {
+  assert.equal(isGivenUp(t, original), false);
+});

@@ -1,10 +1,11 @@
 /**
  * Defect: after each response the library sets a timer with a negative time, which Node 24 warns of, and again each time that it ends. It
  * also looks for requests that time out ten times a second on every connection. At low load the timers cost as much as the work on the records.
+ * It stops looking when the connection is closed, whatever waits.
  *
  * Upstream: tulios/kafkajs#1556, #1704 and #1751.
  *
- * Patch: timers run only while requests wait for their responses, or wait to be sent.
+ * Patch: timers run while requests wait for their responses, or wait to be sent, and only then.
  */
 import { replacing } from '../apply.ts';
 
@@ -14,7 +15,6 @@ export interface RequestQueue {
   readonly pending: readonly unknown[];
   readonly enforceRequestTimeout: boolean;
   requestTimeoutIntervalId: NodeJS.Timeout | undefined;
-  isConnected(): boolean;
   push(request: unknown): void;
   destroy(): void;
   scheduleCheckPendingRequests(): void;
@@ -49,23 +49,27 @@ export const requestQueue = replacing(
 
       override push(request: unknown): void {
         super.push(request);
-        if (this.enforceRequestTimeout && !this.requestTimeoutIntervalId) watchTimeouts(this);
+        watchTimeouts(this);
       }
 
+      /** Called when a connection closes. A request may have been sent a moment before. */
       override destroy(): void {
         super.destroy();
         this.requestTimeoutIntervalId = undefined;
+        watchTimeouts(this);
       }
     },
 );
 
 function watchTimeouts(queue: RequestQueue): void {
+  const waiting = (): number => queue.inflight.size + queue.pending.length;
+  if (!queue.enforceRequestTimeout || queue.requestTimeoutIntervalId || waiting() === 0) return;
   const timer = setInterval(() => {
     const now = performance.now();
     for (const request of [...queue.inflight.values()]) {
       if (now - request.sentAt > request.requestTimeout) request.timeoutRequest();
     }
-    if (queue.isConnected() && queue.inflight.size + queue.pending.length > 0) return;
+    if (waiting() > 0) return;
     clearInterval(timer);
     queue.requestTimeoutIntervalId = undefined;
   }, timeoutCheckMs);

@@ -4,12 +4,15 @@ import { createServer, type AddressInfo, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';
 
 /** Accepts connections, and answers nothing. */
-export async function startServer(t: TestContext, onData: (socket: Socket) => void = () => undefined) {
+export async function startServer(
+  t: TestContext,
+  onData: (socket: Socket, data: Buffer) => void = () => undefined,
+) {
   const server = createServer((socket) => {
     socket.unref();
     socket.on('error', () => undefined);
-    socket.on('data', () => {
-      onData(socket);
+    socket.on('data', (data) => {
+      onData(socket, data);
     });
     socket.on('end', () => socket.end());
   });
