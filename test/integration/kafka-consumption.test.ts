@@ -186,6 +186,20 @@ describe('a consumer', { concurrency: true }, () => {
     await eventually(pausedPartitions, (paused) => paused === 0);
   });
 
+  test('goes on after answers that were cut off in the middle', async () => {
+    const topic = await kafka.createTopic();
+    await using proxy = await startKafkaProxy(brokers[0] ?? '');
+    await using behind = openKafka(proxy.brokers);
+    await using member = await joinGroup(behind, { groupId: `${topic}.group`, topics: [topic] });
+    await publish(topic, numbers(10));
+    await member.records.waitFor(10);
+    proxy.halveAnswers = 10;
+    await proxy.lost.waitFor(10);
+    await publish(topic, numbers(10));
+    // Where it joined again, it receives the first ones again.
+    await member.records.find(({ offset }) => offset === 19);
+  });
+
   test('keeps the work of a partition that stays, and revokes the work of one that moves', async () => {
     const topic = await kafka.createTopic({ partitions: 2 });
     const publisher = kafka.publisher();

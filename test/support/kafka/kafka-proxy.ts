@@ -1,6 +1,6 @@
 /**
- * A TCP proxy between a client and a broker that can hang, and drop responses: the broker executes the request, and the
- * client gets no response. Responses of Kafka contain the address of the broker, so the proxy replaces it by its own.
+ * A TCP proxy between a client and a broker that can hang, drop responses, and cut them off: the broker executes the request,
+ * and the client gets no response, or the first half of it. Responses of Kafka contain the address of the broker, so the proxy replaces it by its own.
  */
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
@@ -13,6 +13,8 @@ export interface KafkaProxy extends AsyncDisposable {
   loseProduceAnswers: number;
   /** The same for answers to requests that end a transaction. */
   loseCommitAnswers: number;
+  /** So many answers, from now on, are passed on by half; the connection ends then. */
+  halveAnswers: number;
   /** Passes on no answers to produce requests until `resumeProduceAnswers()`. */
   readonly pauseProduceAnswers: () => void;
   readonly resumeProduceAnswers: () => void;
@@ -55,6 +57,7 @@ export async function startKafkaProxy(broker: string): Promise<KafkaProxy> {
     brokers: [`127.0.0.1:${own.port}`],
     loseProduceAnswers: 0,
     loseCommitAnswers: 0,
+    halveAnswers: 0,
     lost,
     pauseProduceAnswers() {
       paused ??= [];
@@ -100,7 +103,7 @@ export async function startKafkaProxy(broker: string): Promise<KafkaProxy> {
       sockets.add(socket);
       socket.on('close', () => {
         sockets.delete(socket);
-        end();
+        if (!client.writableEnded) end();
       });
       socket.on('error', end);
     }
@@ -122,6 +125,13 @@ export async function startKafkaProxy(broker: string): Promise<KafkaProxy> {
           proxy[losing] -= 1;
           lost.add({ at: Date.now() });
           end();
+          return;
+        }
+        if (proxy.halveAnswers > 0) {
+          proxy.halveAnswers -= 1;
+          lost.add({ at: Date.now() });
+          client.end(frame.subarray(0, frame.length >> 1));
+          upstream.destroy();
           return;
         }
         if (request !== undefined && namesBrokers.has(request)) {
