@@ -200,6 +200,18 @@ describe('a consumer', { concurrency: true }, () => {
     await member.records.find(({ offset }) => offset === 19);
   });
 
+  test('opens other connections when the ones it has do not answer', async () => {
+    const topic = await kafka.createTopic();
+    await using proxy = await startKafkaProxy(brokers[0] ?? '');
+    await using behind = openKafka(proxy.brokers);
+    await using member = await joinGroup(behind, { groupId: `${topic}.group`, topics: [topic] });
+    await publish(topic, numbers(10));
+    await member.records.waitFor(10);
+    proxy.forget();
+    await publish(topic, numbers(10));
+    await member.records.find(({ offset }) => offset === 19);
+  });
+
   test('keeps the work of a partition that stays, and revokes the work of one that moves', async () => {
     const topic = await kafka.createTopic({ partitions: 2 });
     const publisher = kafka.publisher();

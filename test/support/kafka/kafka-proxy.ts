@@ -21,6 +21,8 @@ export interface KafkaProxy extends AsyncDisposable {
   /** Passes on nothing in either direction until `resume()`. Connections stay open, and new ones are accepted. */
   readonly hang: () => void;
   readonly resume: () => void;
+  /** Passes on nothing more on the connections that are open now, which stay open. */
+  readonly forget: () => void;
   /** Closes all connections, and accepts none until `start()`. */
   readonly stop: () => void;
   readonly start: () => void;
@@ -73,6 +75,9 @@ export async function startKafkaProxy(broker: string): Promise<KafkaProxy> {
       const waiting = hung ?? [];
       hung = undefined;
       for (const pass of waiting) pass();
+    },
+    forget() {
+      for (const socket of sockets) socket.pause();
     },
     stop() {
       isStopped = true;

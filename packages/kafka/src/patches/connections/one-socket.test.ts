@@ -19,7 +19,8 @@ type ConnectionClass = new (options: object) => {
 async function start(
   t: TestContext,
   load: typeof original,
-  ...answers: ((socket: Socket, correlationId: number) => void)[]
+  answers: ((socket: Socket, correlationId: number) => void)[],
+  requestTimeout = 120_000,
 ) {
   const address = await startServer(t, (socket, data) => {
     answers.shift()?.(socket, data.readInt32BE(8));
@@ -30,7 +31,7 @@ async function start(
   const connection = new Connection({
     ...address,
     logger: silent,
-    requestTimeout: 120_000,
+    requestTimeout,
     connectionTimeout: 120_000,
     socketFactory: sockets.factory,
   });
@@ -64,12 +65,10 @@ async function isSettled(promise: Promise<unknown>): Promise<boolean> {
 
 /** Whether a request is answered on the socket after the one on which an answer was cut off. */
 async function isAnsweredAfterHalf(t: TestContext, load: typeof original): Promise<boolean> {
-  const { connection, send } = await start(
-    t,
-    load,
+  const { connection, send } = await start(t, load, [
     (socket, correlationId) => socket.end(answerTo(correlationId).subarray(0, 500)),
     (socket, correlationId) => socket.write(answerTo(correlationId)),
-  );
+  ]);
   await assert.rejects(send(), { name: 'KafkaJSConnectionClosedError' });
   await connection.connect();
   const second = send();
@@ -87,10 +86,12 @@ test('the original takes the next answer for the rest of the one that was cut of
 
 /** Whether the former socket of a connection is gone when the next one is open, though the broker does not read its end. */
 async function isFormerGone(t: TestContext, load: typeof original): Promise<boolean> {
-  const { connection, send } = await start(t, load, (socket, correlationId) => {
-    socket.write(answerTo(correlationId));
-    socket.pause();
-  });
+  const { connection, send } = await start(t, load, [
+    (socket, correlationId) => {
+      socket.write(answerTo(correlationId));
+      socket.pause();
+    },
+  ]);
   await send();
   const former = connection.socket;
   await connection.disconnect();
@@ -106,4 +107,21 @@ test('a connection opens after its former socket is gone', async (t) => {
 
 test('the original still receives what the broker sends on the former socket', async (t) => {
   assert.equal(await isFormerGone(t, original), false);
+});
+
+/** Whether the socket of a request that was not answered in time is used for the next one. */
+async function isSilentSocketKept(t: TestContext, load: typeof original): Promise<boolean> {
+  const { connection, send } = await start(t, load, [], 1);
+  const { socket } = connection;
+  await assert.rejects(send(), { name: 'KafkaJSRequestTimeoutError' });
+  await connection.connect();
+  return connection.socket === socket;
+}
+
+test('a request that times out closes the connection', async (t) => {
+  assert.equal(await isSilentSocketKept(t, patched), false);
+});
+
+test('the original goes on with the socket that is silent', async (t) => {
+  assert.equal(await isSilentSocketKept(t, original), true);
 });

@@ -1,11 +1,16 @@
 /**
- * Defect: a connection of the library has one socket after another, and mixes them up. The bytes of an answer that was cut off stay in its
- * buffer, and what a former socket still receives is added to it. Answers of the next socket are taken for the rest, so every request times
- * out from then on, also after the broker was restarted, and after the consumer was.
+ * Defects: a connection of the library has one socket after another, and does not tell them apart.
  *
- * Upstream: no issue found.
+ * - The bytes of an answer that was cut off stay in its buffer, and what a former socket still receives is added to it. Answers of the next
+ *   socket are taken for the rest, so every request times out from then on, also after the broker was restarted, and after the consumer
+ *   was.
+ * - A socket whose packets are lost is used until the operating system gives up, which takes about a quarter of an hour. Every request times
+ *   out until then.
  *
- * Patch: a connection opens with an empty buffer, and after its former socket and the requests on it are gone.
+ * Upstream: the second is tulios/kafkajs#919; no issue found for the first.
+ *
+ * Patch: a connection opens with an empty buffer, after its former socket and the requests on it are gone; and it closes when a request has
+ * timed out.
  */
 import type { Socket } from 'node:net';
 import { libraryModule, replacing } from '../apply.ts';
@@ -20,6 +25,8 @@ interface Connection {
   bytesNeeded: number;
   isConnected(): boolean;
   connect(): Promise<unknown>;
+  disconnect(): Promise<unknown>;
+  send(message: object): Promise<unknown>;
   rejectRequests(error: Error): void;
 }
 
@@ -41,12 +48,26 @@ export const oneSocket = replacing('network/connection', (Original: ConnectionCl
       return super.connect();
     }
 
+    override async send(message: object): Promise<unknown> {
+      const { socket } = this;
+      try {
+        return await super.send(message);
+      } catch (error) {
+        const isTimeout = (error as Partial<Error>).name === 'KafkaJSRequestTimeoutError';
+        if (isTimeout && this.socket === socket) {
+          this.#leaveSocket();
+          void this.disconnect();
+        }
+        throw error;
+      }
+    }
+
     #leaveSocket(): void {
-      this.socket?.destroy();
+      const { host, port, socket } = this;
+      socket?.destroy();
       this.chunks = [];
       this.bytesBuffered = 0;
       this.bytesNeeded = lengthBytes;
-      const { host, port } = this;
       this.rejectRequests(new KafkaJSConnectionClosedError('Closed connection', { host, port }));
     }
   };
