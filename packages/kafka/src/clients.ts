@@ -86,6 +86,11 @@ const retry = { initialRetryTime: 50, maxRetryTime: 1_000, retries: 5 };
 const consumerRetry = { ...retry, restartOnFailure: () => Promise.resolve(false) };
 /** How long the partitions of a killed member wait for a new owner. */
 const sessionTimeoutMs = 10_000;
+/**
+ * How long the broker waits for members that do not join while others do; a request to join that was lost is sent again 5 s
+ * later. Longer than a session, after which such a member is removed anyway.
+ */
+const rebalanceTimeout = 15_000;
 /** How soon a new partition, or a new leader, is noticed when no request fails. */
 const metadataMaxAge = 15_000;
 /** Compressed, as Kafka stores it. The records of one fetch are decoded together and copied several times. */
@@ -126,7 +131,13 @@ export function createClients(client: LibraryClient): Clients {
       retry,
     });
   const consumer = (options: ConsumerOptions): Consumer =>
-    client.consumer({ ...options, allowAutoTopicCreation: false, metadataMaxAge, retry: consumerRetry });
+    client.consumer({
+      ...options,
+      rebalanceTimeout,
+      allowAutoTopicCreation: false,
+      metadataMaxAge,
+      retry: consumerRetry,
+    });
   /** For a reader of whole topics, which is alone in its group. */
   const readerConsumer = (options: ConsumerOptions): Consumer =>
     consumer({

@@ -50,7 +50,7 @@ export interface Session {
   rejoin(): void;
   /**
    * Leaves the group. Waits for that at most `timeoutMs` (default 10 s): the library cannot leave while it joins, which can
-   * take a minute if other members are slow. It then leaves after it has joined.
+   * take 20 s if other members are slow. It then leaves after it has joined.
    */
   end(options?: { timeoutMs?: number }): Promise<void>;
 }
