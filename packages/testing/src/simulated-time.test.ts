@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
-import { holdRealTime, simulateTime } from './simulated-time.ts';
+import { holdRealTime, simulatedStart, simulateTime } from './simulated-time.ts';
 
 const hourMs = 3_600_000;
 
@@ -114,4 +114,16 @@ describe('simulated time', () => {
       simulateTime()[Symbol.dispose]();
     });
   });
+});
+
+test('the clock that can be set is set, and no other', async () => {
+  const before = Date.now();
+  {
+    using time = simulateTime({ monotonicMs: 5 });
+    time.setClock(-1_000);
+    await time.pass(10);
+    const set = simulatedStart - 990;
+    assert.deepEqual([Date.now(), +new Date(), performance.now()], [set, set, 15]);
+  }
+  assert.ok(Date.now() >= before);
 });

@@ -23,6 +23,8 @@ export interface SimulatedTime extends Disposable {
   settled<T>(promise: Promise<T>): Promise<T>;
   /** Resolves with the value so much later. Does not let time pass. */
   after<T = void>(ms: number, value?: T): Promise<T>;
+  /** Sets `Date` so much ahead of the time that has passed, as someone sets the clock of a machine; back, where negative. */
+  setClock(aheadMs: number): void;
 }
 
 export interface SimulatedTimeOptions {
@@ -106,6 +108,9 @@ export function simulateTime({ monotonicMs = 1_000 }: SimulatedTimeOptions = {})
       }
     },
     after: <T>(ms: number, value?: T) => waitFor(clock, ms, value as T),
+    setClock(aheadMs) {
+      clock.aheadMs = aheadMs;
+    },
     [Symbol.dispose]() {
       restore();
       isSimulated = false;
@@ -120,6 +125,8 @@ function nextTurn(): Promise<void> {
 /** The time, and the timers in the order in which they fire. */
 class Clock {
   elapsed = 0;
+  /** Of `Date` before the time that has passed. */
+  aheadMs = 0;
   /** The next one is the last. */
   readonly #timers: SimulatedTimer[] = [];
 
@@ -224,7 +231,7 @@ class Immediates {
 }
 
 function install(clock: Clock, immediates: Immediates, monotonicMs: number): void {
-  const now = (): number => simulatedStart + clock.elapsed;
+  const now = (): number => simulatedStart + clock.elapsed + clock.aheadMs;
   const clear = (timer: unknown): void => {
     if (timer instanceof SimulatedTimer) timer.close();
     // It began before time was simulated.

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test, type TestContext } from 'node:test';
+import { test } from 'node:test';
 import { simulateTime } from '@tailrace/testing';
 import type { RequestQueue } from './connections/request-queue.ts';
 import { original, patched } from './testing/original.ts';
@@ -15,18 +15,9 @@ type QueueClass = new (options: object) => RequestQueue & { maybeThrottle(ms: nu
 
 const hour = 3_600_000;
 
-/** Returns a function that sets the clock of the machine ahead of the one that cannot be set. */
-function clockOf(t: TestContext): (aheadMs: number) => void {
-  const now = Date.now.bind(Date);
-  return (aheadMs) => {
-    t.mock.method(Date, 'now', () => now() + aheadMs);
-  };
-}
-
 /** The heartbeats that a member sends in 15 s while the clock is set forward and back. */
-async function heartbeatsOf(t: TestContext, load: typeof original): Promise<number> {
+async function heartbeatsOf(load: typeof original): Promise<number> {
   using time = simulateTime();
-  const setClock = clockOf(t);
   const Group = load('consumer/consumerGroup') as new (options: object) => Member;
   const cluster = {};
   const member = new Group({ cluster, logger, retry: {}, instrumentationEmitter: { emit: () => undefined } });
@@ -37,28 +28,23 @@ async function heartbeatsOf(t: TestContext, load: typeof original): Promise<numb
   };
   Object.assign(member, { memberId: 'member', coordinator: { heartbeat } });
   for (const ahead of [0, 25 * hour, 0, -hour, 0]) {
-    setClock(ahead);
+    time.setClock(ahead);
     for (let second = 0; second < 3; second += 1) {
       await time.pass(1_000);
       await member.heartbeat({ interval: 500 });
     }
   }
-  t.mock.restoreAll();
   return heartbeats;
 }
 
-test('a member sends heartbeats after the clock was set forward and back', async (t) => {
-  assert.equal(await heartbeatsOf(t, patched), 15);
-  assert.ok(
-    (await heartbeatsOf(t, original)) < 10,
-    'the original sends none until the time that it had been',
-  );
+test('a member sends heartbeats after the clock was set forward and back', async () => {
+  assert.equal(await heartbeatsOf(patched), 15);
+  assert.ok((await heartbeatsOf(original)) < 10, 'the original sends none until the time that it had been');
 });
 
 /** The requests that are sent and that fail while the clock is set, under a throttling of one second. */
-async function requestsOf(t: TestContext, load: typeof original) {
+async function requestsOf(load: typeof original) {
   using time = simulateTime();
-  const setClock = clockOf(t);
   const Queue = load('network/requestQueue') as QueueClass;
   const queue = new Queue({ logger, requestTimeout: 10_000, enforceRequestTimeout: true });
   queue.scheduleRequestTimeoutCheck();
@@ -68,29 +54,28 @@ async function requestsOf(t: TestContext, load: typeof original) {
     const entry = { correlationId, apiName: 'Heartbeat', reject: () => failed.push(correlationId) };
     queue.push({ entry, expectResponse: true, sendRequest: () => sent.push(correlationId) });
   };
-  setClock(25 * hour);
+  time.setClock(25 * hour);
   push(1);
   queue.maybeThrottle(1_000);
-  setClock(0);
+  time.setClock(0);
   push(2);
   await time.pass(2_000);
   const sentInTime = [...sent];
-  setClock(25 * hour);
+  time.setClock(25 * hour);
   await time.pass(2_000);
   const failedEarly = [...failed];
   await time.pass(10_000);
   const failedInTime = [...failed];
   queue.destroy();
-  t.mock.restoreAll();
   return { sentInTime, failedEarly, failedInTime };
 }
 
-test('requests time out, and throttling ends, after the clock was set', async (t) => {
-  assert.deepEqual(await requestsOf(t, patched), {
+test('requests time out, and throttling ends, after the clock was set', async () => {
+  assert.deepEqual(await requestsOf(patched), {
     sentInTime: [1, 2],
     failedEarly: [],
     failedInTime: [1, 2],
   });
-  const { sentInTime } = await requestsOf(t, original);
+  const { sentInTime } = await requestsOf(original);
   assert.deepEqual(sentInTime, [1], 'the original is throttled for 25 hours');
 });
