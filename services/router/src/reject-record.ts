@@ -1,5 +1,5 @@
 /** Writes records that cannot be used to `events.rejected`, as they were received, with the reason in headers. */
-import { isTailraceError, type ErrorCode } from '@tailrace/errors';
+import { isTailraceError } from '@tailrace/errors';
 import type {
   ConsumedRecord,
   OutgoingRecord,
@@ -8,25 +8,14 @@ import type {
   UnreadableBatch,
   Work,
 } from '@tailrace/kafka';
+import type { RejectionCode } from '@tailrace/metrics';
 import type { Log } from '@tailrace/service';
 import { readTraceparent, traceFields, type Span, type Tracing } from '@tailrace/tracing';
 import type { RouterMetrics } from './metrics.ts';
 import { endRejected, recordTraceparent, startRouteSpan } from './route-span.ts';
 
 export interface Rejection {
-  readonly code: Extract<
-    ErrorCode,
-    | 'malformed-json'
-    | 'unsupported-encoding'
-    | 'unknown-schema'
-    | 'schema-mismatch'
-    | 'call-too-large'
-    | 'invalid-call'
-    | 'unknown-source'
-    | 'unknown-write-key'
-    | 'record-too-large'
-    | 'unreadable-batch'
-  >;
+  readonly code: RejectionCode;
   /** Sentences that say what is wrong and how to fix it. They quote no content. */
   readonly message: string;
 }
@@ -56,7 +45,7 @@ export function createRejecter({
 }): Rejecter {
   const publish = async (
     record: OutgoingRecord,
-    counted: Rejection['code'] | undefined,
+    counted: RejectionCode | undefined,
     work: Pick<Work, 'done'>,
   ): Promise<void> => {
     await publisher.publish(record);
@@ -67,7 +56,7 @@ export function createRejecter({
   const write = (
     record: TrackedRecord,
     rejection: Rejection,
-    counted: Rejection['code'] | undefined,
+    counted: RejectionCode | undefined,
     span = tracing && startRouteSpan(tracing, record),
   ): void => {
     const { topic, partition, offset } = record;

@@ -1,12 +1,12 @@
 /** The fourth stage, in the turn of a delivery: looks up its destination, and sends the requests. */
 import type { Destination } from '@tailrace/config';
+import type { DeadReason } from '@tailrace/metrics';
 import type { Delivery } from '@tailrace/records';
 import type { TopicNames } from '@tailrace/topology';
 import { requestHeaders, type Sender, type Target } from '@tailrace/webhook';
 import {
   needsOrder,
   openTargets,
-  type DeadReason,
   type Down,
   type Job,
   type LaneHold,
