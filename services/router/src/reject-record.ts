@@ -20,15 +20,9 @@ export interface Rejection {
   readonly message: string;
 }
 
-/** Each call finishes the work, and the span, once Kafka has acknowledged the rejection. */
-export interface Rejecter {
-  reject(record: TrackedRecord, rejection: Rejection, span?: Span): void;
-  /** For an event that counts as routed, and was not delivered to every destination. */
-  rejectRouted(record: TrackedRecord, rejection: Rejection, span?: Span): void;
-  /** Writes one record for a batch of `events` that cannot be decoded. */
-  rejectBatch(batch: UnreadableBatch, work: Work): void;
-}
+export type Rejecter = ReturnType<typeof createRejecter>;
 
+/** Each method finishes the work, and the span, once Kafka has acknowledged the rejection. */
 export function createRejecter({
   topic: rejectedTopic,
   publisher,
@@ -42,7 +36,7 @@ export function createRejecter({
   readonly log: Pick<Log, 'warn' | 'debug'>;
   /** Undefined where tracing is off. */
   readonly tracing?: Tracing | undefined;
-}): Rejecter {
+}) {
   const publish = async (
     record: OutgoingRecord,
     counted: RejectionCode | undefined,
@@ -79,13 +73,15 @@ export function createRejecter({
   };
 
   return {
-    reject(record, rejection, span) {
+    reject(record: TrackedRecord, rejection: Rejection, span?: Span): void {
       write(record, rejection, rejection.code, span);
     },
-    rejectRouted(record, rejection, span) {
+    /** For an event that counts as routed, and was not delivered to every destination. */
+    rejectRouted(record: TrackedRecord, rejection: Rejection, span?: Span): void {
       write(record, rejection, undefined, span);
     },
-    rejectBatch(batch, work) {
+    /** Writes one record for a batch of `events` that cannot be decoded. */
+    rejectBatch(batch: UnreadableBatch, work: Work): void {
       publish(rejectedBatch(rejectedTopic, batch), 'unreadable-batch', work).catch(leaveUnfinished);
     },
   };
