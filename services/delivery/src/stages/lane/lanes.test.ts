@@ -409,8 +409,7 @@ describe('breakers', () => {
     pass: (ms: number) => Promise<void>,
   ): Promise<void> {
     for (let count = 0; count < 7; count += 1) {
-      lanes.breakers.permit(lane, [url]);
-      lanes.breakers.report(lane, url, false);
+      lanes.breakers.permit(lane, [url])[0]?.report(false);
       await pass(2_000);
     }
   }
@@ -439,9 +438,12 @@ describe('breakers', () => {
     for (const url of ['1', '2', '3', '4']) await fail(lanes, 'a', url, pass);
     await pass(60_000);
     const asked = lanes.breakers.permit('a', ['1', '2', '3', '4']);
-    assert.deepEqual(asked, ['probe', 'probe', 'park', 'park']);
-    lanes.breakers.report('a', '1', true);
-    assert.deepEqual(lanes.breakers.permit('a', ['3']), ['probe']);
+    assert.deepEqual(
+      asked.map((permit) => permit?.isProbe),
+      [true, true, undefined, undefined],
+    );
+    asked[0]?.report(true);
+    assert.equal(lanes.breakers.permit('a', ['3'])[0]?.isProbe, true);
   });
 });
 
