@@ -250,8 +250,8 @@ test('files do not import each other in a cycle', () => {
   assert.deepEqual(cyclesIn(importsOf(files)), []);
 });
 
-test('the folders of control, and those of the history, do not import each other in a cycle', () => {
-  const files = globSync('{services/control,packages/history}/src/**/*.ts', { cwd: root });
+test('the folders of control, of the history and of the package service do not import each other in a cycle', () => {
+  const files = globSync('{services/control,packages/history,packages/service}/src/**/*.ts', { cwd: root });
   const product = files.filter((file) => !/\.test\.ts$|\/testing\//.test(file));
   assert.deepEqual(cyclesIn(betweenFolders(importsOf(product))), []);
 });

@@ -10,6 +10,13 @@ export {
   type MetricName,
   type NameOf,
 } from './catalogue.ts';
-export { deadReasons } from './label-values.ts';
+export {
+  deadReasons,
+  type DeadReason,
+  type PermanentReason,
+  type RejectionCode,
+  type RequestRetryReason,
+  type RetryReason,
+} from './label-values.ts';
 export { funnel, type Equation, type Term } from './funnel.ts';
 export { services, type MetricSpec, type MetricType, type Page, type Service } from './metric.ts';

@@ -1,4 +1,4 @@
-/** The closed sets of label values. Tests of the services hold them to the unions of the code. */
+/** The closed sets of label values. The services take the types of these values from here. */
 import { errorTable, type ErrorCode } from '@tailrace/errors';
 
 /** Every code, for labels whose metrics list the usual ones as `combinations`. */
@@ -77,7 +77,8 @@ export const rejectionCodes = [
   'unknown-write-key',
   'record-too-large',
   'unreadable-batch',
-] as const;
+] as const satisfies ErrorCode[];
+export type RejectionCode = (typeof rejectionCodes)[number];
 
 /** Why a connected destination does not get an event. */
 export const filterReasons = [
@@ -89,8 +90,8 @@ export const filterReasons = [
   'record-too-large',
 ] as const;
 
-/** Why an attempt is followed by another. */
-export const retryReasons = [
+/** Failures of a request that may pass: its URL is tried again. */
+const requestRetryReasons = [
   'timeout',
   'server-error',
   'request-timeout',
@@ -101,11 +102,15 @@ export const retryReasons = [
   'dns-failure',
   'unreachable',
   'certificate-expired',
-  'circuit-open',
 ] as const;
+export type RequestRetryReason = (typeof requestRetryReasons)[number];
 
-/** Why a receiver's answer closes its URL for a delivery. */
-export const permanentReasons = [
+/** Why a URL is tried again: a failed request, or no request because its circuit breaker is open. */
+export const retryReasons = [...requestRetryReasons, 'circuit-open'] as const;
+export type RetryReason = (typeof retryReasons)[number];
+
+/** Failures that a retry does not fix: the URL is closed for the delivery. */
+const permanentReasons = [
   'redirect',
   'client-error',
   'unexpected-status',
@@ -114,6 +119,7 @@ export const permanentReasons = [
   'misnamed-certificate',
   'address-not-allowed',
 ] as const;
+export type PermanentReason = (typeof permanentReasons)[number];
 
 /** Why a delivery is a dead letter. */
 export const deadReasons = [
@@ -128,6 +134,7 @@ export const deadReasons = [
   'user-deleted',
   'malformed-record',
 ] as const;
+export type DeadReason = (typeof deadReasons)[number];
 
 /** Why an attempt is the last one of its delivery. */
 export const deadAttemptReasons = [

@@ -52,3 +52,23 @@ export const buckets = {
     0.005, 0.008, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 30, 60, 300, 1_800, 3_600, 7_200, 14_400,
   ],
 } as const;
+
+type Details = Omit<MetricSpec, 'type' | 'unit' | 'services' | 'page'>;
+
+const ofType =
+  <const Type extends MetricType>(type: Type) =>
+  <const Named extends Details>(unit: string, details: Named) => ({ type, unit, ...details });
+
+export const counter = ofType('counter');
+export const gauge = ofType('gauge');
+export const histogram = ofType('histogram');
+export const summary = ofType('summary');
+
+/** The metrics that the same services have on the same page. */
+export function metricsOf<
+  const Shared extends Pick<MetricSpec, 'services' | 'page'>,
+  const Specs extends Readonly<Record<string, Omit<MetricSpec, 'services'>>>,
+>(shared: Shared, specs: Specs): { readonly [Name in keyof Specs]: Shared & Specs[Name] } {
+  const entries = Object.entries(specs).map(([name, spec]) => [name, { ...shared, ...spec }]);
+  return Object.fromEntries(entries) as { readonly [Name in keyof Specs]: Shared & Specs[Name] };
+}

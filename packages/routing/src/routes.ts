@@ -1,5 +1,6 @@
 /** The destinations of a source as routing needs them, prepared once for each change of the configuration. */
 import type { ConfigLookup, Destination } from '@tailrace/config';
+import type { LabelsOf } from '@tailrace/metrics';
 import { compileFilter, type CompiledFilter } from './filter/filter.ts';
 import type { FilterRule } from './filter/condition.ts';
 
@@ -7,7 +8,10 @@ import type { FilterRule } from './filter/condition.ts';
  * Why a destination does not get an event: it is disabled, the event's own `integrations`, the source's list of blocked track
  * events, or the destination's filter.
  */
-export type FilterReason = 'disabled' | 'suppressed' | 'integrations' | 'schema' | 'filter';
+export type FilterReason = Exclude<
+  LabelsOf<'tailrace_deliveries_filtered_total'>['reason'],
+  'record-too-large'
+>;
 
 /** Destinations that do not get an event for the same reason. */
 export interface FilteredDestinations {

@@ -1,16 +1,22 @@
-export { trustProxies, type TrustedProxies } from './client-address.ts';
-export { CountsById, unknownId } from './counts.ts';
-export { createHealth, type CheckReport, type Health, type HealthCheck } from './health.ts';
-export { clientError, closeServer, closingResponse, errorResponses, hasRetryAfter } from './http.ts';
-export { createLog, createLogTo, type Log } from './log.ts';
-export { type Distribution, type Histogram } from './histogram.ts';
-export { watchConsumption } from './kafka-metrics.ts';
-export { createMetrics, type Counter, type Metrics } from './metrics.ts';
-export { type MetricsPages, type PageSample } from './metrics-page.ts';
-export { listen, startProbeServer, type ProbeServer, type Readiness } from './probe-server.ts';
-export { exitCodes, runService } from './run.ts';
-export { defineService, Service, type ServiceContext, type ServiceDefinition } from './service.ts';
-export { bytes, cidrs, duration, hexKey, host, httpUrl, port, type Cidr } from './settings/kinds.ts';
+export { trustProxies, type TrustedProxies } from './http/client-address.ts';
+export { CountsById } from './metrics/counts.ts';
+export {
+  clientError,
+  closeServer,
+  closingResponse,
+  errorResponses,
+  hasRetryAfter,
+  listen,
+} from './http/server.ts';
+export { createLogTo, type Log } from './log/log.ts';
+export type { Distribution } from './metrics/histogram.ts';
+export { watchConsumption } from './metrics/kafka.ts';
+export { createMetrics, type Metrics } from './metrics/metrics.ts';
+export { type MetricsPages, type PageSample } from './metrics/page.ts';
+export { startProbeServer, type Readiness } from './probes/server.ts';
+export { exitCodes, runService } from './life/run.ts';
+export { defineService, Service, type ServiceContext, type ServiceDefinition } from './life/service.ts';
+export { bytes, cidrs, duration, host, httpUrl, port, type Cidr } from './settings/kinds.ts';
 export { formatValue, formOf } from './settings/describe.ts';
 export {
   misspelledVariables,
@@ -33,6 +39,4 @@ export {
   topicPrefix,
   topicSettings,
   trustedProxies,
-  type LogLevel,
 } from './settings/shared.ts';
-export type { TracingSettings } from './settings/tracing.ts';

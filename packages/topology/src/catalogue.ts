@@ -15,33 +15,7 @@ import type { Replication } from './replication.ts';
 export const partitionGroups = ['deliveries', 'events'] as const;
 export type PartitionGroup = (typeof partitionGroups)[number];
 
-/** Full names, prefix included. */
-export interface TopicNames {
-  readonly events: string;
-  readonly eventsRejected: string;
-  readonly eventsWaiting: string;
-  readonly deliveries: string;
-  readonly deliveriesDead: string;
-  readonly deliveriesReplay: string;
-  readonly attempts: string;
-  readonly usage: string;
-  readonly decisions: string;
-  readonly config: string;
-  readonly audiences: string;
-  readonly audiencesSyncs: string;
-  readonly deletions: string;
-  readonly recalls: string;
-  readonly replays: string;
-  readonly suppressions: string;
-  readonly destinationsHealth: string;
-  readonly audit: string;
-  readonly idempotency: string;
-  readonly sessions: string;
-  /** The retry topic with this delay, such as `tailrace.deliveries.retry.10s`. */
-  retryTier(delayMs: number): string;
-  /** The delay of a retry topic; undefined where `topic` is not one. */
-  retryTierDelayMs(topic: string): number | undefined;
-}
+export type TopicNames = Readonly<ReturnType<typeof topicNames>>;
 
 const dayMs = 86_400_000;
 /**
@@ -51,7 +25,8 @@ const dayMs = 86_400_000;
 export const pauseTierMs = dayMs;
 const mib = 1024 * 1024;
 
-export function topicNames(prefix: string): TopicNames {
+/** Full names, prefix included. */
+export function topicNames(prefix: string) {
   const retryPrefix = `${prefix}deliveries.retry.`;
   return {
     events: `${prefix}events`,
@@ -74,8 +49,10 @@ export function topicNames(prefix: string): TopicNames {
     audit: `${prefix}audit`,
     idempotency: `${prefix}idempotency`,
     sessions: `${prefix}sessions`,
-    retryTier: (delayMs) => `${retryPrefix}${formatDuration(delayMs)}`,
-    retryTierDelayMs: (topic) =>
+    /** The retry topic with this delay, such as `tailrace.deliveries.retry.10s`. */
+    retryTier: (delayMs: number) => `${retryPrefix}${formatDuration(delayMs)}`,
+    /** The delay of a retry topic; undefined where `topic` is not one. */
+    retryTierDelayMs: (topic: string): number | undefined =>
       topic.startsWith(retryPrefix) ? parseDuration(topic.slice(retryPrefix.length)) : undefined,
   };
 }

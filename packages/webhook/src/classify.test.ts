@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { describe, test } from 'node:test';
-import { classifyError, classifyStatus, type Answer, type RetryReason } from './classify.ts';
+import type { RequestRetryReason } from '@tailrace/metrics';
+import { classifyError, classifyStatus, type Answer } from './classify.ts';
 
 const now = Date.parse('2026-11-21T08:00:00Z');
 
 describe('the classification of a status', () => {
   const range = (from: number, to: number): number[] =>
     Array.from({ length: to - from + 1 }, (_, index) => from + index);
-  const retryable = new Map<number, RetryReason>([
+  const retryable = new Map<number, RequestRetryReason>([
     [408, 'request-timeout'],
     [429, 'too-many-requests'],
     ...range(500, 599).map((status) => [status, 'server-error'] as const),

@@ -3,35 +3,14 @@
  * errors. The results of one request to one URL are a closed union.
  */
 
-/** Failures that may pass: the URL is tried again. */
-export type RetryReason =
-  | 'timeout'
-  | 'server-error'
-  | 'request-timeout'
-  | 'too-many-requests'
-  | 'connection-refused'
-  | 'connection-reset'
-  | 'connection-failed'
-  | 'dns-failure'
-  | 'unreachable'
-  | 'certificate-expired';
-
-/** Failures that a retry does not fix: the URL is closed for this delivery. */
-export type PermanentReason =
-  | 'redirect'
-  | 'client-error'
-  | 'unexpected-status'
-  | 'self-signed-certificate'
-  | 'untrusted-certificate'
-  | 'misnamed-certificate'
-  | 'address-not-allowed';
+import type { PermanentReason, RequestRetryReason } from '@tailrace/metrics';
 
 /** The result of one request to one URL. */
 export type Answer =
   | { readonly kind: 'success'; readonly status: number }
   | {
       readonly kind: 'retryable';
-      readonly reason: RetryReason;
+      readonly reason: RequestRetryReason;
       readonly status?: number;
       /** The delay from now that the receiver asks for with Retry-After. */
       readonly retryAfterMs?: number;
@@ -61,7 +40,7 @@ export function classifyStatus(status: number, retryAfter: string | undefined, n
 }
 
 /** By the code of the error, from Node, undici and OpenSSL. */
-const retryReasons: Readonly<Record<string, RetryReason>> = {
+const retryReasons: Readonly<Record<string, RequestRetryReason>> = {
   ECONNREFUSED: 'connection-refused',
   ECONNRESET: 'connection-reset',
   EPIPE: 'connection-reset',

@@ -1,16 +1,10 @@
 /** A delivery in the pipeline: what may happen to it, and what follows, as closed unions. */
 import type { Destination } from '@tailrace/config';
 import type { Work } from '@tailrace/kafka';
-import type { LabelsOf } from '@tailrace/metrics';
+import type { DeadReason, LabelsOf, RetryReason } from '@tailrace/metrics';
 import type { Delivery } from '@tailrace/records';
 import type { TopicNames } from '@tailrace/topology';
-import {
-  targetsOf,
-  type Answer,
-  type PermanentReason,
-  type RetryReason as RequestRetryReason,
-  type Target,
-} from '@tailrace/webhook';
+import { targetsOf, type Answer, type Target } from '@tailrace/webhook';
 
 /** A delivery as it was read. */
 export interface Received {
@@ -121,9 +115,6 @@ export interface Wait {
   readonly tierMs?: number;
 }
 
-/** Why a URL is tried again: a failed request, or no request because its circuit breaker is open. */
-export type RetryReason = RequestRetryReason | 'circuit-open';
-
 /** The result for one URL of an attempt: the answer to a request, or `circuit-open` where none was sent. */
 export type UrlAnswer =
   | Answer
@@ -148,19 +139,6 @@ export interface Receiver {
   /** Since when, without interruption, in milliseconds since the epoch; -Infinity where no URL was ever down. */
   readonly since: number;
 }
-
-/** Why a delivery is a dead letter. */
-export type DeadReason =
-  | PermanentReason
-  | 'attempts-exhausted'
-  | 'circuit-open'
-  | 'window-exceeded'
-  | 'no-open-url'
-  | 'destination-deleted'
-  | 'destination-disabled'
-  | 'drained'
-  | 'user-deleted'
-  | 'malformed-record';
 
 /** What held a delivery back before its first attempt, as far as it lies with the receiver or its settings. */
 export type HeldBy = LabelsOf<'tailrace_delivery_first_attempt_delay_seconds'>['held_by'];

@@ -12,7 +12,6 @@ import { DeliveryMetrics, watchDelivery } from './observe/metrics.ts';
 import { Order, type OrderDependencies } from './stages/order/order.ts';
 import { Pipeline } from './pipeline.ts';
 import { openLedger } from './sources/recall/ledger.ts';
-import { Recalled } from './sources/recall/recalled.ts';
 import { Recalls } from './sources/recall/recalls.ts';
 import { Signs } from './sources/recall/signs.ts';
 import { Receivers } from './receivers/receivers.ts';
@@ -21,7 +20,6 @@ import { HeaderTimes } from './stages/due/header-times.ts';
 import { Ownership } from './settle/due-times.ts';
 import { laneLimits, settings } from './settings.ts';
 import { ConsumerGroup } from './sources/group.ts';
-import { Intake } from './sources/intake.ts';
 import { AttemptStage } from './stages/attempt/attempt-stage.ts';
 import { Settle } from './settle/settle.ts';
 import { LaneStage } from './stages/lane/lane-stage.ts';
@@ -98,7 +96,6 @@ export async function openDelivery(
     openLedger(kafka, publisher, names.recalls, log),
   );
   service.onClose('recalls', () => ledger.close());
-  const recalled = new Recalled(ledger);
   const signs = new Signs();
 
   const group = new ConsumerGroup(kafka, {
@@ -139,7 +136,7 @@ export async function openDelivery(
   const lane = new LaneStage({ names, lanes, receivers, attempt, settle, windowMs, rateShare });
   const tiers = topics.filter((topic) => names.retryTierDelayMs(topic) !== undefined);
   const waiting: OrderDependencies<Job>['waiting'] = {
-    unfinished: (numbers) => tiers.map((tier) => recalled.notFinished(group.unfinished(tier, numbers))),
+    unfinished: (numbers) => tiers.map((tier) => ledger.notFinished(group.unfinished(tier, numbers))),
     position: (number) => group.partition(names.deliveries, number),
     until: (delivery, record) => (receivers.isPauseOver(delivery) ? now() : times.until(delivery, record)),
   };
@@ -152,15 +149,14 @@ export async function openDelivery(
   const recalls = new Recalls({
     topics: recallTopics,
     pipeline,
-    recalled,
+    ledger,
     signs,
     receivers,
     lanes,
     times,
     now,
   });
-  const intake = new Intake({ times, ledger, recalls, pipeline, lanes, ownership });
-  const consumption = await group.join(intake);
+  const consumption = await group.join({ times, ledger, recalls, pipeline, settle, lanes, ownership });
   service.health.add('consumer-group', () => consumption.check(), { everyMs: 1_000 });
   watchDelivery(service.metrics, { pipeline, lanes, config, consumption, partitions, limits });
   service.onClose('deliveries in flight', async () => {

@@ -12,7 +12,7 @@
  * A record is finished only when the delivery was delivered, or Kafka has acknowledged its follow-up record. Then its
  * offset may be committed.
  */
-import type { TrackedRecord, Work } from '@tailrace/kafka';
+import type { Work } from '@tailrace/kafka';
 import type { Delivery } from '@tailrace/records';
 import { isOrdered, type Job, type Received } from './delivery.ts';
 import type { Lanes } from './stages/lane/lanes.ts';
@@ -57,11 +57,6 @@ export class Pipeline {
     // An ordered delivery that is due already still queues behind those that are due earlier.
     if (dueAt !== undefined && (dueAt > now() || isOrdered(job))) this.#due.add(job, dueAt);
     else order.arrive(job);
-  }
-
-  /** Writes a dead letter for a record that is not a delivery. */
-  writeMalformed(record: TrackedRecord, problem: string): void {
-    this.#deps.settle.writeMalformed(record, problem);
   }
 
   /** Takes a recalled delivery, as if it were due. */

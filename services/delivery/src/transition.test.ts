@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { classifyStatus, type PermanentReason, type RetryReason } from '@tailrace/webhook';
+import type { PermanentReason, RequestRetryReason } from '@tailrace/metrics';
+import { classifyStatus } from '@tailrace/webhook';
 import { decide, type RetryPolicy } from './transition.ts';
 import type { Outcome, UrlAnswer } from './delivery.ts';
 import { DueTimes } from './settle/due-times.ts';
@@ -17,7 +18,7 @@ const defaults: RetryPolicy = {
 };
 
 const success: UrlAnswer = { kind: 'success', status: 200 };
-const failed = (reason: RetryReason, retryAfterMs?: number): UrlAnswer => ({
+const failed = (reason: RequestRetryReason, retryAfterMs?: number): UrlAnswer => ({
   kind: 'retryable',
   reason,
   ...(retryAfterMs !== undefined && { retryAfterMs }),

@@ -7,10 +7,10 @@
  * because its receiver was down. That time counts only while the receiver stays down. So a delivery dies without an attempt
  * only where its URLs were down for the whole window.
  */
+import type { DeadReason } from '@tailrace/metrics';
 import type { Delivery } from '@tailrace/records';
 import type {
   Attempted,
-  DeadReason,
   Down,
   Effect,
   Event,

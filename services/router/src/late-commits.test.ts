@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { simulateTime } from '@tailrace/testing';
 import { groupId, names, openStage } from './testing/stage.ts';
-import { createInFlight } from './waiting/in-flight.ts';
+import { InFlight } from './waiting/in-flight.ts';
 
 test('17.2 without answers to commits only what finished in 2 s is routed, of 40 s of events', async () => {
   using time = simulateTime();
@@ -37,7 +37,7 @@ test('17.2 without answers to commits only what finished in 2 s is routed, of 40
 });
 
 test('while new work is held, nothing of the waiting queue may be in flight', async () => {
-  const inFlight = createInFlight();
+  const inFlight = new InFlight();
   inFlight.hold(true);
   assert.equal(inFlight.isFull, true);
   const free = inFlight.untilNotFull();

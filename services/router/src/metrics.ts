@@ -1,39 +1,18 @@
-/** The router's metrics: events received, their outcomes, and the lag of the consumer. */
+/** The router's metrics: events received, and their outcomes. */
 import type { ConfigView } from '@tailrace/config';
 import { eventTypes, type EventType } from '@tailrace/events';
-import type { Consumption } from '@tailrace/kafka';
-import type { LabelsOf } from '@tailrace/metrics';
-import { CountsById, watchConsumption, type Metrics } from '@tailrace/service';
-import type { MessageIds } from './deduplication/message-ids.ts';
+import { CountsById, type Metrics } from '@tailrace/service';
+
+export type RouterMetrics = ReturnType<typeof createRouterMetrics>;
 
 /**
  * Each received record ends as routed, duplicate, rejected, expired or revoked. Published records count once Kafka has
  * acknowledged them.
  */
-export interface RouterMetrics {
-  /** Counts a record of `events`, or a batch of them that cannot be read. */
-  countReceived(): void;
-  /** Counts an event that is valid and new, and the destinations that it might go to. */
-  countRouted(sourceId: string, type: EventType, considered: number): void;
-  countDelivery(destinationId: string): void;
-  /** Milliseconds from the acceptance of an event until Kafka has its deliveries. */
-  observeDelay(delayMs: number): void;
-  readonly duplicates: { inc(): void };
-  /** Routed events whose messageId was used before with other content. */
-  readonly reusedIds: { inc(): void };
-  readonly rejected: { inc(labels: LabelsOf<'tailrace_events_rejected_total'>): void };
-  /** Records whose partition was revoked before they were processed. The new owner receives them again. */
-  readonly revoked: { inc(): void };
-  /** Records that expired in `events.waiting`. */
-  readonly expired: { inc(by: number): void };
-  /** Counts destinations that a routed event does not go to. */
-  readonly filtered: { inc(labels: LabelsOf<'tailrace_deliveries_filtered_total'>, by?: number): void };
-}
-
 export function createRouterMetrics(
   metrics: Metrics,
   config: Pick<ConfigView, 'source' | 'destination' | 'onChange'>,
-): RouterMetrics {
+) {
   // Plain numbers, because each event increments several of them.
   const routed: Partial<Record<EventType, number>> = {};
   let received = 0;
@@ -67,32 +46,32 @@ export function createRouterMetrics(
     }
   });
   return {
-    countReceived() {
+    /** Counts a record of `events`, or a batch of them that cannot be read. */
+    countReceived(): void {
       received += 1;
     },
-    countRouted(sourceId, type, destinations) {
+    /** Counts an event that is valid and new, and the destinations that it might go to. */
+    countRouted(sourceId: string, type: EventType, destinations: number): void {
       routed[type] = (routed[type] ?? 0) + 1;
       considered += destinations;
       bySource.of(sourceId).events += 1;
     },
-    countDelivery(destinationId) {
+    countDelivery(destinationId: string): void {
       created += 1;
       byDestination.of(destinationId).created += 1;
     },
-    observeDelay(delayMs) {
+    /** Milliseconds from the acceptance of an event until Kafka has its deliveries. */
+    observeDelay(delayMs: number): void {
       delay.observe(delayMs / 1_000);
     },
     duplicates: metrics.counter('tailrace_events_duplicate_total'),
+    /** Routed events whose messageId was used before with other content. */
     reusedIds: metrics.counter('tailrace_events_reused_id_total'),
     rejected: metrics.counter('tailrace_events_rejected_total'),
+    /** Records whose partition was revoked before they were processed. The new owner receives them again. */
     revoked: metrics.counter('tailrace_router_events_revoked_total'),
     expired: metrics.counter('tailrace_router_events_expired_total'),
+    /** Destinations that a routed event does not go to. */
     filtered: metrics.counter('tailrace_deliveries_filtered_total'),
   };
-}
-
-/** Gauges that are read at each scrape. */
-export function addGauges(metrics: Metrics, messageIds: MessageIds, consumption: Consumption): void {
-  metrics.gauge('tailrace_remembered_message_ids', () => messageIds.size);
-  watchConsumption(metrics, consumption);
 }

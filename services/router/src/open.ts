@@ -2,13 +2,13 @@
 import { checkLevel, openConfig, type ConfigView } from '@tailrace/config';
 import type { Consumption } from '@tailrace/kafka';
 import { noRegistry, openRegistry } from '@tailrace/registry';
-import { defineService } from '@tailrace/service';
+import { defineService, watchConsumption } from '@tailrace/service';
 import { openSuppressions } from '@tailrace/suppressions';
 import { topicNames } from '@tailrace/topology';
-import { createMessageIds } from './deduplication/message-ids.ts';
+import { MessageIds } from './deduplication/message-ids.ts';
 import { rebuild } from './deduplication/rebuild.ts';
 import { ReusedIds } from './deduplication/reused-ids.ts';
-import { addGauges, createRouterMetrics } from './metrics.ts';
+import { createRouterMetrics } from './metrics.ts';
 import { createProcessor } from './process-record.ts';
 import { createReceiver } from './receive/receive-record.ts';
 import { SourceTurns } from './receive/source-turns.ts';
@@ -62,7 +62,7 @@ export const router = defineService({
       await usagePublisher.close({ timeoutMs: 5_000 });
     });
 
-    const messageIds = createMessageIds(settings.window);
+    const messageIds = new MessageIds(settings.window);
     const publisher = kafka.publisher();
     const metrics = createRouterMetrics(service.metrics, config);
     const reusedIds = new ReusedIds({ metrics, log });
@@ -149,7 +149,8 @@ export const router = defineService({
     });
     service.health.add('consumer-group', () => consumption.check(), { everyMs: 1_000 });
     pauseWhileUnmet(config, consumption);
-    addGauges(service.metrics, messageIds, consumption);
+    service.metrics.gauge('tailrace_remembered_message_ids', () => messageIds.size);
+    watchConsumption(service.metrics, consumption);
     return { topics };
   },
 });

@@ -6,7 +6,7 @@ import { TailraceError } from '@tailrace/errors';
 import { readBack, type OutgoingRecord } from '@tailrace/kafka';
 import { noRegistry } from '@tailrace/registry';
 import { decodeDecision } from '@tailrace/records';
-import { createMessageIds } from './deduplication/message-ids.ts';
+import { MessageIds } from './deduplication/message-ids.ts';
 import type { RouterMetrics } from './metrics.ts';
 import { createProcessor } from './process-record.ts';
 import { createReceiver } from './receive/receive-record.ts';
@@ -53,7 +53,7 @@ function startRouter({
   let nextOffset = 0;
   const count =
     (what: string) =>
-    (...labels: string[]): void => {
+    (...labels: unknown[]): void => {
       counted.push([what, ...labels].join(' '));
     };
   const metrics: RouterMetrics = {
@@ -97,7 +97,7 @@ function startRouter({
     },
     suppressedUsers: { isSuppressed: (userId) => userId === 'suppressed' },
     frames: noRegistry,
-    messageIds: createMessageIds(),
+    messageIds: new MessageIds(),
     reusedIds: { report: () => undefined },
     usage: {
       count: (sourceId, event, filtered) => counted.push(`usage ${sourceId} ${event.type} ${filtered}`),

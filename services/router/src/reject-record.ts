@@ -1,5 +1,5 @@
 /** Writes records that cannot be used to `events.rejected`, as they were received, with the reason in headers. */
-import { isTailraceError, type ErrorCode } from '@tailrace/errors';
+import { isTailraceError } from '@tailrace/errors';
 import type {
   ConsumedRecord,
   OutgoingRecord,
@@ -8,38 +8,21 @@ import type {
   UnreadableBatch,
   Work,
 } from '@tailrace/kafka';
+import type { RejectionCode } from '@tailrace/metrics';
 import type { Log } from '@tailrace/service';
 import { readTraceparent, traceFields, type Span, type Tracing } from '@tailrace/tracing';
 import type { RouterMetrics } from './metrics.ts';
 import { endRejected, recordTraceparent, startRouteSpan } from './route-span.ts';
 
 export interface Rejection {
-  readonly code: Extract<
-    ErrorCode,
-    | 'malformed-json'
-    | 'unsupported-encoding'
-    | 'unknown-schema'
-    | 'schema-mismatch'
-    | 'call-too-large'
-    | 'invalid-call'
-    | 'unknown-source'
-    | 'unknown-write-key'
-    | 'record-too-large'
-    | 'unreadable-batch'
-  >;
+  readonly code: RejectionCode;
   /** Sentences that say what is wrong and how to fix it. They quote no content. */
   readonly message: string;
 }
 
-/** Each call finishes the work, and the span, once Kafka has acknowledged the rejection. */
-export interface Rejecter {
-  reject(record: TrackedRecord, rejection: Rejection, span?: Span): void;
-  /** For an event that counts as routed, and was not delivered to every destination. */
-  rejectRouted(record: TrackedRecord, rejection: Rejection, span?: Span): void;
-  /** Writes one record for a batch of `events` that cannot be decoded. */
-  rejectBatch(batch: UnreadableBatch, work: Work): void;
-}
+export type Rejecter = ReturnType<typeof createRejecter>;
 
+/** Each method finishes the work, and the span, once Kafka has acknowledged the rejection. */
 export function createRejecter({
   topic: rejectedTopic,
   publisher,
@@ -53,10 +36,10 @@ export function createRejecter({
   readonly log: Pick<Log, 'warn' | 'debug'>;
   /** Undefined where tracing is off. */
   readonly tracing?: Tracing | undefined;
-}): Rejecter {
+}) {
   const publish = async (
     record: OutgoingRecord,
-    counted: Rejection['code'] | undefined,
+    counted: RejectionCode | undefined,
     work: Pick<Work, 'done'>,
   ): Promise<void> => {
     await publisher.publish(record);
@@ -67,7 +50,7 @@ export function createRejecter({
   const write = (
     record: TrackedRecord,
     rejection: Rejection,
-    counted: Rejection['code'] | undefined,
+    counted: RejectionCode | undefined,
     span = tracing && startRouteSpan(tracing, record),
   ): void => {
     const { topic, partition, offset } = record;
@@ -90,13 +73,15 @@ export function createRejecter({
   };
 
   return {
-    reject(record, rejection, span) {
+    reject(record: TrackedRecord, rejection: Rejection, span?: Span): void {
       write(record, rejection, rejection.code, span);
     },
-    rejectRouted(record, rejection, span) {
+    /** For an event that counts as routed, and was not delivered to every destination. */
+    rejectRouted(record: TrackedRecord, rejection: Rejection, span?: Span): void {
       write(record, rejection, undefined, span);
     },
-    rejectBatch(batch, work) {
+    /** Writes one record for a batch of `events` that cannot be decoded. */
+    rejectBatch(batch: UnreadableBatch, work: Work): void {
       publish(rejectedBatch(rejectedTopic, batch), 'unreadable-batch', work).catch(leaveUnfinished);
     },
   };

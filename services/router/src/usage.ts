@@ -12,12 +12,7 @@ import type { OutgoingRecord } from '@tailrace/kafka';
 import type { Log } from '@tailrace/service';
 import type { UsageRecord } from '@tailrace/records';
 
-export interface UsageCounter {
-  /** Counts an event that is valid and new. `delete` events are not counted. */
-  count(sourceId: string, event: TailraceEvent, filtered: boolean): void;
-  /** Publishes the last counts. The caller closes the publisher, which waits until they are acknowledged. */
-  stop(): void;
-}
+export type UsageCounter = ReturnType<typeof startUsage>;
 
 export interface UsageOptions {
   readonly topic: string;
@@ -61,13 +56,7 @@ interface SourceCount {
   other: EventCount | undefined;
 }
 
-export function startUsage({
-  topic,
-  publish,
-  log,
-  now = Date.now,
-  intervalMs = 1_000,
-}: UsageOptions): UsageCounter {
+export function startUsage({ topic, publish, log, now = Date.now, intervalMs = 1_000 }: UsageOptions) {
   let sources = new Map<string, SourceCount>();
   /** Counts of earlier days that have not been published yet. */
   let earlierDays: SourceCount[] = [];
@@ -129,17 +118,13 @@ export function startUsage({
 
   const addEvent = (source: SourceCount, name: string, filtered: number, at: number): void => {
     const counted = source.events.get(name);
-    if (counted) {
-      addTo(counted, filtered, at);
-      return;
-    }
     const isFull = kept.names >= maxKept.names || kept.characters + name.length > maxKept.characters;
-    if (isFull || !isCountedAlone(source.sourceId, source.day, name)) {
-      if (source.other) addTo(source.other, filtered, at);
-      else source.other = { calls: 1, filtered, firstAt: at, lastAt: at };
+    if (!counted && (isFull || !isCountedAlone(source.sourceId, source.day, name))) {
+      source.other = withOne(source.other, filtered, at);
       return;
     }
-    source.events.set(name, { calls: 1, filtered, firstAt: at, lastAt: at });
+    source.events.set(name, withOne(counted, filtered, at));
+    if (counted) return;
     kept.names += 1;
     kept.characters += name.length;
     if (kept.names >= publishAbove.names || kept.characters >= publishAbove.characters) publishWhenIdle();
@@ -148,7 +133,8 @@ export function startUsage({
   const timer = setInterval(publishWhenIdle, intervalMs).unref();
 
   return {
-    count(sourceId, event, isFiltered) {
+    /** Counts an event that is valid and new. `delete` events are not counted. */
+    count(sourceId: string, event: TailraceEvent, isFiltered: boolean): void {
       if (event.type === 'delete') return;
       const at = now();
       const source = countOf(sourceId, Math.floor(at / dayMs));
@@ -157,17 +143,21 @@ export function startUsage({
       source.filtered += filtered;
       if (event.type === 'track') addEvent(source, event.event, filtered, at);
     },
-    stop() {
+    /** Publishes the last counts. The caller closes the publisher, which waits until they are acknowledged. */
+    stop(): void {
       clearInterval(timer);
       void publishAll();
     },
   };
 }
 
-function addTo(count: EventCount, filtered: number, at: number): void {
+/** Adds a call to a count, which begins with it where there is none. */
+function withOne(known: EventCount | undefined, filtered: number, at: number): EventCount {
+  const count = known ?? { calls: 0, filtered: 0, firstAt: at, lastAt: at };
   count.calls += 1;
   count.filtered += filtered;
   count.lastAt = at;
+  return count;
 }
 
 /** The records of one source: several where it has many event names; the first of them has the totals. */

@@ -12,7 +12,7 @@ import { run } from '../../support/tools/command.ts';
 import { toolPath } from '../../support/tools/tools.ts';
 import { withDependencies } from '../../../infra/images/workspaces.ts';
 import { settings as cli } from '../../../packages/cli/src/settings.ts';
-import { revisionFile } from '../../../packages/service/src/process-metrics.ts';
+import { revisionFile } from '../../../packages/service/src/metrics/process.ts';
 import { settings as control } from '../../../services/control/src/settings.ts';
 import { settings as delivery } from '../../../services/delivery/src/settings.ts';
 import { settings as ingest } from '../../../services/ingest/src/settings.ts';

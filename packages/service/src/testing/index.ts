@@ -2,10 +2,10 @@
 import type { connectKafka } from '@tailrace/kafka';
 import { collect, holdRealTime, type Collected } from '@tailrace/testing';
 import type { TObject } from 'typebox';
-import { createLogTo } from '../log.ts';
-import { createMetrics } from '../metrics.ts';
-import { watchProcess } from '../process-metrics.ts';
-import { Service, type ServiceDefinition, type ServiceProperties } from '../service.ts';
+import { createLogTo } from '../log/log.ts';
+import { createMetrics } from '../metrics/metrics.ts';
+import { watchProcess } from '../metrics/process.ts';
+import { Service, type ServiceDefinition, type ServiceProperties } from '../life/service.ts';
 import { readSettings, type Environment, type SettingsOf } from '../settings/read.ts';
 
 /** A line of the log of a service. */

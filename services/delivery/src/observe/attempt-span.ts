@@ -2,10 +2,11 @@
  * The spans of a delivery. Each attempt has one, all of them beside each other under the span of the routing: a retry four hours
  * later has a link to the first attempt, and is not inside of it.
  */
+import type { DeadReason } from '@tailrace/metrics';
 import type { AttemptRecord } from '@tailrace/records';
 import type { Attributes, Span, Tracing } from '@tailrace/tracing';
 import type { Target } from '@tailrace/webhook';
-import type { DeadReason, Received } from '../delivery.ts';
+import type { Received } from '../delivery.ts';
 
 /** By the semantic conventions of OpenTelemetry for HTTP clients. URLs are without their query, as in the log. */
 export function startAttemptSpan(tracing: Tracing, job: Received, targets: readonly Target[]): Span {

@@ -1,8 +1,8 @@
 /** Counts of deliveries, in total and for each destination. Plain numbers, because every attempt is counted twice. */
-import type { LabelsOf } from '@tailrace/metrics';
+import type { DeadReason, LabelsOf } from '@tailrace/metrics';
 import type { MetricsPages, PageSample } from '@tailrace/service';
 import type { AttemptRecord } from '@tailrace/records';
-import type { DeadReason, Wait } from '../delivery.ts';
+import type { Wait } from '../delivery.ts';
 
 type Outcome = AttemptRecord['outcome'];
 type AttemptLabels = LabelsOf<'tailrace_delivery_attempts_total'>;

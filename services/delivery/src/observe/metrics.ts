@@ -1,10 +1,11 @@
 /** The metrics of the delivery service. Those of each destination are on a page of their own (counts.ts). */
 import type { ConfigView, Destination } from '@tailrace/config';
 import type { Consumption, Work } from '@tailrace/kafka';
+import type { DeadReason } from '@tailrace/metrics';
 import { CountsById, watchConsumption, type Distribution, type Log, type Metrics } from '@tailrace/service';
 import type { AttemptRecord } from '@tailrace/records';
 import { targetsOf } from '@tailrace/webhook';
-import type { DeadReason, HeldBy, Wait } from '../delivery.ts';
+import type { HeldBy, Wait } from '../delivery.ts';
 import type { LaneLimits, Lanes } from '../stages/lane/lanes.ts';
 import { AttemptLog, type LogAttempts } from './attempt-log.ts';
 import { addDestinationMetrics, DeliveryCounts, DeliveryTotals } from './counts.ts';

@@ -34,7 +34,7 @@ test('the record of an attempt says since when a circuit breaker of its URLs is 
   const [target] = targetsOf(destinationOf('crm'));
   assert.ok(target);
   const fail = (): void => {
-    breakers.report('crm', target.fingerprint, false);
+    breakers.permit('crm', [target.fingerprint])[0]?.report(false);
     const answer = { kind: 'retryable', reason: 'timeout' } as const;
     const attempt = { startedAt: simulatedStart, results: [{ target, answer, latencyMs: 1 }] };
     const outcome = { kind: 'retry', reason: 'timeout' } as const;

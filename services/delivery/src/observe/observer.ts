@@ -1,11 +1,12 @@
 /** Counts, logs and traces what happens to deliveries, and publishes the records of attempts. It decides nothing. */
 import type { Publisher, TrackedRecord, Work } from '@tailrace/kafka';
+import type { DeadReason } from '@tailrace/metrics';
 import type { Log } from '@tailrace/service';
 import type { Delivery } from '@tailrace/records';
 import type { TopicNames } from '@tailrace/topology';
 import { readTraceparent, traceFields, type Span, type Tracing } from '@tailrace/tracing';
 import type { Target } from '@tailrace/webhook';
-import type { DeadReason, HeldBy, Received, UrlResult, Wait } from '../delivery.ts';
+import type { HeldBy, Received, UrlResult, Wait } from '../delivery.ts';
 import type { Breakers } from '../receivers/breakers.ts';
 import type { DeliveryMetrics } from './metrics.ts';
 import { attemptRecord, type AttemptOutcome } from './attempt-record.ts';

@@ -8,9 +8,6 @@
 
 export type BreakerState = 'closed' | 'open' | 'half-open';
 
-/** The decision about a request: send it, send it as a probe, or park the delivery. */
-export type Permission = 'send' | 'probe' | 'park';
-
 /** It opens after only failures for at least this time, and at least this many. */
 const failing = { forMs: 10_000, times: 5 };
 /** How long it stays open: doubled with each failed probe. */
@@ -58,12 +55,8 @@ export class Breaker {
     return this.#state === 'half-open' || (this.#state === 'open' && now < this.#until);
   }
 
-  /**
-   * After `send` or `probe` the caller has to `report` the result.
-   *
-   * @param beside whether the delivery is sent to another URL in any case
-   */
-  permit(now: number, beside = false): Permission {
+  /** @param beside whether the delivery is sent to another URL in any case */
+  permit(now: number, beside = false): 'send' | 'probe' | 'park' {
     if (this.#state === 'closed') return 'send';
     const isFree = beside && this.#state === 'open' && now >= this.#failedAt + besideMs;
     if (this.isBlocked(now) && !isFree) return 'park';
@@ -82,7 +75,6 @@ export class Breaker {
     return inMs;
   }
 
-  /** Reports the result of a request that `permit` allowed. */
   report(succeeded: boolean, now: number): void {
     if (this.#state === 'closed') this.#count(succeeded, now);
     // Late failures of requests that were sent before it opened show nothing new.

@@ -14,8 +14,7 @@ function openBreakers() {
     fail: async (destinationId: string, url: string): Promise<void> => {
       for (let times = 0; times < 5; times += 1) {
         if (times > 0) await time.pass(2_500);
-        breakers.permit(destinationId, [url]);
-        breakers.report(destinationId, url, false);
+        breakers.permit(destinationId, [url])[0]?.report(false);
       }
     },
     [Symbol.dispose]() {
@@ -24,13 +23,18 @@ function openBreakers() {
   };
 }
 
+function kindsOf(permits: ReturnType<Breakers['permit']>): string[] {
+  return permits.map((permit) => (permit ? (permit.isProbe ? 'probe' : 'send') : 'park'));
+}
+
 describe('the breakers of an unused destination', () => {
   test('are removed if all are closed and the last requests succeeded', async () => {
     using opened = openBreakers();
     const { breakers, fail } = opened;
     for (const id of ['crm', 'erp']) {
       await fail(id, 'url');
-      breakers.report(id, 'url', true);
+      await opened.pass(5_000);
+      breakers.permit(id, ['url'])[0]?.report(true);
     }
     breakers.forgetIdle((id) => id === 'erp');
     // A removed breaker has no history.
@@ -41,8 +45,7 @@ describe('the breakers of an unused destination', () => {
   test('stay if one of them is open, or has counted a failure', async () => {
     using opened = openBreakers();
     const { breakers, fail } = opened;
-    breakers.permit('erp', ['url']);
-    breakers.report('erp', 'url', false);
+    breakers.permit('erp', ['url'])[0]?.report(false);
     await fail('crm', 'url');
     breakers.permit('crm', ['other']);
     breakers.forgetIdle(() => false);
@@ -57,12 +60,13 @@ test('an open URL gets the next event a second after its last failure where anot
   using opened = openBreakers();
   const { breakers, fail, pass } = opened;
   await fail('crm', 'down');
-  assert.deepEqual(breakers.permit('crm', ['down', 'up']), ['park', 'send']);
+  assert.deepEqual(kindsOf(breakers.permit('crm', ['down', 'up'])), ['park', 'send']);
   await pass(1_000);
-  assert.deepEqual(breakers.permit('crm', ['down']), ['park']);
-  assert.deepEqual(breakers.permit('crm', ['down', 'up']), ['probe', 'send']);
-  breakers.report('crm', 'down', true);
-  assert.deepEqual(breakers.permit('crm', ['down', 'up']), ['send', 'send']);
+  assert.deepEqual(kindsOf(breakers.permit('crm', ['down'])), ['park']);
+  const permits = breakers.permit('crm', ['down', 'up']);
+  assert.deepEqual(kindsOf(permits), ['probe', 'send']);
+  permits[0]?.report(true);
+  assert.deepEqual(kindsOf(breakers.permit('crm', ['down', 'up'])), ['send', 'send']);
 });
 
 test('URLs that are all open are probed no more often than one alone', async () => {
@@ -71,7 +75,7 @@ test('URLs that are all open are probed no more often than one alone', async () 
   await fail('crm', 'one');
   await fail('crm', 'two');
   await pass(1_000);
-  assert.deepEqual(breakers.permit('crm', ['one', 'two']), ['probe', 'park']);
+  assert.deepEqual(kindsOf(breakers.permit('crm', ['one', 'two'])), ['probe', 'park']);
 });
 
 test('a question about an unknown URL creates no breaker, which would replace one that is open', async () => {

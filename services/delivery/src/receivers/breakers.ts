@@ -1,10 +1,17 @@
 /** The circuit breakers of all destinations, by destination and URL. */
-import { Breaker, type BreakerState, type Permission } from './breaker.ts';
+import { Breaker, type BreakerState } from './breaker.ts';
 
 export interface BreakerChange {
   readonly destinationId: string;
   readonly url: string;
   readonly state: BreakerState;
+}
+
+/** A request that may be sent. Its result has to be reported. */
+export interface Permit {
+  /** A probe is the only request to a URL that is down. */
+  readonly isProbe: boolean;
+  report(succeeded: boolean): void;
 }
 
 /** Twice the number of URLs of a destination, so that URLs that were replaced are removed in the end. */
@@ -55,25 +62,26 @@ export class Breakers {
   }
 
   /**
-   * Returns for each URL of a delivery whether to send a request to it. After `send` or `probe` the caller has to `report` the
-   * result. Where a request is sent to one of them, the others are probed more often, so that one that recovers misses few.
+   * Returns for each URL of a delivery the permit of a request to it; undefined where its breaker permits none now. Where a
+   * request is sent to one of them, the others are probed more often, so that one that recovers misses few.
    */
-  permit(destinationId: string, urls: readonly string[]): readonly Permission[] {
+  permit(destinationId: string, urls: readonly string[]): readonly (Permit | undefined)[] {
     const alone = urls.map((url) => this.#permit(destinationId, url, false));
-    if (!alone.includes('park') || !alone.includes('send')) return alone;
-    return urls.map((url, place) =>
-      alone[place] === 'park' ? this.#permit(destinationId, url, true) : (alone[place] ?? 'park'),
-    );
+    if (!alone.includes(undefined) || !alone.some((permit) => permit?.isProbe === false)) return alone;
+    return urls.map((url, place) => alone[place] ?? this.#permit(destinationId, url, true));
   }
 
-  #permit(destinationId: string, url: string, beside: boolean): Permission {
+  #permit(destinationId: string, url: string, beside: boolean): Permit | undefined {
     const breaker = this.#breaker(destinationId, url);
-    if (breaker.state !== 'closed' && this.#counts['half-open'] >= this.#mostProbes) return 'park';
-    return breaker.permit(performance.now(), beside);
-  }
-
-  report(destinationId: string, url: string, succeeded: boolean): void {
-    this.#breaker(destinationId, url).report(succeeded, performance.now());
+    if (breaker.state !== 'closed' && this.#counts['half-open'] >= this.#mostProbes) return undefined;
+    const permission = breaker.permit(performance.now(), beside);
+    if (permission === 'park') return undefined;
+    return {
+      isProbe: permission === 'probe',
+      report: (succeeded) => {
+        this.#breaker(destinationId, url).report(succeeded, performance.now());
+      },
+    };
   }
 
   /** Returns in how many milliseconds the calling delivery makes the next probe; undefined where another one does. */

@@ -5,10 +5,11 @@
  */
 import { isTailraceError } from '@tailrace/errors';
 import type { OutgoingRecord, Publisher, TrackedRecord, Work } from '@tailrace/kafka';
+import type { DeadReason } from '@tailrace/metrics';
 import type { Log } from '@tailrace/service';
 import { encodeDelivery } from '@tailrace/records';
 import type { TopicNames } from '@tailrace/topology';
-import type { DeadReason, Effect, Retry, Wait } from '../delivery.ts';
+import type { Effect, Retry, Wait } from '../delivery.ts';
 import { DueTimes, tierUntil, type DueTimeBounds, type Ownership } from './due-times.ts';
 
 export interface FollowUpsDependencies {

@@ -3,7 +3,8 @@
  * order of its user, the metrics and the log follow.
  */
 import type { TrackedRecord } from '@tailrace/kafka';
-import type { DeadReason, Effect, Event, Job, Retry, Wait } from '../delivery.ts';
+import type { DeadReason } from '@tailrace/metrics';
+import type { Effect, Event, Job, Retry, Wait } from '../delivery.ts';
 import type { Attempt, Observer } from '../observe/observer.ts';
 import type { Signs } from '../sources/recall/signs.ts';
 import type { FollowUps } from './follow-ups.ts';

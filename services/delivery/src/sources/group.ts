@@ -5,7 +5,13 @@
 import { TailraceError } from '@tailrace/errors';
 import type { Consumption, Kafka, OwnedPartition, PartitionLimits, PartitionState } from '@tailrace/kafka';
 import type { TopicNames } from '@tailrace/topology';
-import type { Intake } from './intake.ts';
+import type { Pipeline } from '../pipeline.ts';
+import type { Ownership } from '../settle/due-times.ts';
+import type { Settle } from '../settle/settle.ts';
+import type { HeaderTimes } from '../stages/due/header-times.ts';
+import type { Lanes } from '../stages/lane/lanes.ts';
+import type { Ledger } from './recall/ledger.ts';
+import type { Recalls } from './recall/recalls.ts';
 
 export interface ConsumerGroupOptions {
   readonly groupId: string;
@@ -14,6 +20,17 @@ export interface ConsumerGroupOptions {
   readonly names: TopicNames;
   readonly scheduleMs: readonly number[];
   readonly commitsLateAfterMs: number;
+}
+
+/** The parts that the group gives its records to, and tells what happens to its partitions. */
+export interface GroupReceiver {
+  readonly times: HeaderTimes;
+  readonly ledger: Pick<Ledger, 'refresh'>;
+  readonly recalls: Pick<Recalls, 'receive' | 'rebalanced'>;
+  readonly pipeline: Pick<Pipeline, 'receive' | 'jobOf'>;
+  readonly settle: Pick<Settle, 'writeMalformed'>;
+  readonly lanes: Pick<Lanes, 'pause' | 'resume'>;
+  readonly ownership: Pick<Ownership, 'joined'>;
 }
 
 export class ConsumerGroup {
@@ -26,7 +43,15 @@ export class ConsumerGroup {
     this.#options = options;
   }
 
-  async join(intake: Intake): Promise<Consumption> {
+  async join({
+    times,
+    ledger,
+    recalls,
+    pipeline,
+    settle,
+    lanes,
+    ownership,
+  }: GroupReceiver): Promise<Consumption> {
     const { groupId, topics, names, commitsLateAfterMs } = this.#options;
     this.#consumption = await this.#kafka.consume({
       groupId,
@@ -36,15 +61,27 @@ export class ConsumerGroup {
       limits: partitionLimits(names),
       delayMs: (topic) => names.retryTierDelayMs(topic),
       idleTopics: idleTopics(this.#options),
-      prepare: () => intake.prepare(),
+      // The deliveries that earlier owners have recalled must be known before the retry topics are read.
+      prepare: () => ledger.refresh(),
       onRebalance: (rebalancing) => {
-        intake.rebalanced(rebalancing ? 'begun' : 'joined');
+        if (!rebalancing) ownership.joined();
+        recalls.rebalanced(rebalancing ? 'begun' : 'joined');
       },
+      // What was started while it is held could not be committed.
       onHold: (held) => {
-        intake.hold(held);
+        if (held) lanes.pause();
+        else lanes.resume();
       },
       onRecord: (record) => {
-        intake.receive(record);
+        const delivery = times.read(record);
+        if (typeof delivery === 'string') {
+          settle.writeMalformed(record, delivery);
+          return;
+        }
+        if (delivery.dueAt !== undefined) record.waitsUntil(delivery.dueAt);
+        const job = pipeline.jobOf(record.work, delivery);
+        // A record that a recall has read too enters the pipeline once.
+        if (!recalls.receive(job)) pipeline.receive(job);
       },
     });
     return this.#consumption;

@@ -172,7 +172,7 @@ describe('a full lane', () => {
 function openBreakers(t: TestContext, { lanes: { breakers } }: Replica, probeInMs?: number): void {
   const claims = [probeInMs];
   t.mock.method(breakers, 'isBlocked', () => true);
-  t.mock.method(breakers, 'permit', () => 'park');
+  t.mock.method(breakers, 'permit', () => []);
   t.mock.method(breakers, 'stateOf', () => ({ state: 'open', since: 0 }));
   t.mock.method(breakers, 'claimProbe', () => claims.shift());
 }
@@ -213,7 +213,8 @@ describe('an open circuit breaker', () => {
     const webhooks = [{ url: 'https://down.example.com/' }, { url: 'https://up.example.com/' }];
     await stage.configure({ ...crm, settings: { webhooks } });
     const { sender, lanes } = await stage.startReplica();
-    t.mock.method(lanes.breakers, 'permit', () => ['park', 'send']);
+    const permit = { isProbe: false, report: () => undefined };
+    t.mock.method(lanes.breakers, 'permit', () => [undefined, permit]);
     await stage.publish(newDelivery('crm'));
     await stage.untilCommitted(1);
     assert.deepEqual(

@@ -8,17 +8,6 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { MemoryShare } from '../memory/budget.ts';
 
-export interface Connections {
-  /** Keeps `memory` until `request` is read and its response sent, or the connection closes. */
-  begin(request: IncomingMessage, response: ServerResponse, memory: MemoryShare): void;
-  /** Records that the response is written. The client has a minute to read it. */
-  answered(request: IncomingMessage, response: ServerResponse): void;
-  /** Whether other requests of the same connection wait for their responses. */
-  isPipelined(request: IncomingMessage): boolean;
-  /** Whether the request that is arriving on `socket` was already answered. */
-  hasAnswered(socket: Socket): boolean;
-}
-
 /** SDKs wait for each response before the next request. */
 const maxUnanswered = 8;
 /** Limit for a client to read a response, after it is written. */
@@ -38,8 +27,7 @@ interface Exchange {
   answeredAt: number | undefined;
 }
 
-/** Watches the connections of `http`. `now` is in milliseconds. */
-export function watchConnections(http: Server, now: () => number = () => performance.now()): Connections {
+export function watchConnections(http: Server) {
   const connections = new Map<Socket, Connection>();
 
   http.on('connection', (socket: Socket) => {
@@ -54,7 +42,7 @@ export function watchConnections(http: Server, now: () => number = () => perform
   });
 
   const timer = setInterval(() => {
-    const time = now();
+    const time = performance.now();
     for (const [socket, { exchanges, answeredEarly }] of connections) {
       const timeoutMs = answeredEarly?.complete === false ? restTimeoutMs : answerTimeoutMs;
       for (const { answeredAt = Infinity } of exchanges.values()) {
@@ -67,7 +55,8 @@ export function watchConnections(http: Server, now: () => number = () => perform
   });
 
   return {
-    begin(request, response, memory) {
+    /** Keeps `memory` until `request` is read and its response sent, or the connection closes. */
+    begin(request: IncomingMessage, response: ServerResponse, memory: MemoryShare): void {
       const exchanges = connections.get(request.socket)?.exchanges;
       if (!exchanges) {
         memory.close();
@@ -85,14 +74,17 @@ export function watchConnections(http: Server, now: () => number = () => perform
       };
       response.on('close', end);
     },
-    isPipelined: ({ socket }) => (connections.get(socket)?.exchanges.size ?? 0) > 1,
-    answered(request, response) {
+    /** Whether other requests of the same connection wait for their responses. */
+    isPipelined: ({ socket }: IncomingMessage): boolean => (connections.get(socket)?.exchanges.size ?? 0) > 1,
+    /** Records that the response is written. The client has a minute to read it. */
+    answered(request: IncomingMessage, response: ServerResponse): void {
       const connection = connections.get(request.socket);
       const exchange = connection?.exchanges.get(response);
-      if (exchange) exchange.answeredAt = now();
+      if (exchange) exchange.answeredAt = performance.now();
       if (connection && !request.complete) connection.answeredEarly = request;
     },
-    hasAnswered: (socket) => connections.get(socket)?.answeredEarly?.complete === false,
+    /** Whether the request that is arriving on `socket` was already answered. */
+    hasAnswered: (socket: Socket): boolean => connections.get(socket)?.answeredEarly?.complete === false,
   };
 }
 

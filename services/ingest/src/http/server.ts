@@ -2,7 +2,6 @@
 import {
   createServer as createHttpServer,
   type IncomingMessage,
-  type Server,
   type ServerResponse,
 } from 'node:http';
 import type { Socket } from 'node:net';
@@ -17,13 +16,6 @@ import { answerBytes, requestBytes } from '../memory/costs.ts';
 import type { IngestMetrics } from '../metrics.ts';
 import { callersTraceparent, endRequestSpan, startRequestSpan } from './request-span.ts';
 import { createRouter, type Route } from './router.ts';
-
-export interface IngestServer {
-  /** Not listening yet. */
-  readonly http: Server;
-  /** Accepts no more connections, answers the requests in flight, and closes. */
-  close(): Promise<void>;
-}
 
 export interface ServerOptions {
   readonly routes: readonly Route[];
@@ -52,7 +44,7 @@ const tooLarge = 413;
 /** How long a closing server waits for slow requests and responses. */
 const closeTimeoutMs = 15_000;
 
-export function createServer(options: ServerOptions): IngestServer {
+export function createServer(options: ServerOptions) {
   const { metrics, memory, log, tracing, leaving, requestTimeoutMs, maxConnections } = options;
   const find = createRouter(options.routes);
 
@@ -142,7 +134,9 @@ export function createServer(options: ServerOptions): IngestServer {
   });
 
   return {
+    /** Not listening yet. */
     http,
+    /** Accepts no more connections, answers the requests in flight, and closes. */
     close: () => closeServer(http, closeTimeoutMs),
   };
 }

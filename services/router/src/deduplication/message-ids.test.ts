@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { readSettings } from '@tailrace/service';
 import { settings } from '../settings.ts';
-import { createMessageIds, type IdUse, type MessageIds } from './message-ids.ts';
+import { MessageIds, type IdUse } from './message-ids.ts';
 
 /** Says how the event at an offset of partition 0 uses its id. */
 const useIn =
@@ -13,14 +13,14 @@ const useIn =
 
 describe('a repeat', () => {
   test('3.2 is an id that an earlier offset of the partition has', () => {
-    const use = useIn(createMessageIds());
+    const use = useIn(new MessageIds());
     assert.equal(use(10, 'm-1'), 'first');
     assert.equal(use(11, 'm-1'), 'repeat');
     assert.equal(use(12, 'm-1'), 'repeat');
   });
 
   test('is not the same record, read again after a rebalance', () => {
-    const use = useIn(createMessageIds());
+    const use = useIn(new MessageIds());
     for (let reading = 0; reading < 3; reading++) {
       assert.equal(use(10, 'm-1'), 'first');
       assert.equal(use(11, 'm-1'), 'repeat');
@@ -28,14 +28,14 @@ describe('a repeat', () => {
   });
 
   test('is not an id of a later offset, which becomes the repeat', () => {
-    const use = useIn(createMessageIds());
+    const use = useIn(new MessageIds());
     assert.equal(use(11, 'm-1'), 'first');
     assert.equal(use(10, 'm-1'), 'first');
     assert.equal(use(11, 'm-1'), 'repeat');
   });
 
   test('has the same source: two sources may use the same id', () => {
-    const ids = createMessageIds();
+    const ids = new MessageIds();
     const use = (offset: number, sourceId: string, messageId: string): IdUse =>
       ids.use({ partition: 0, offset }, sourceId, messageId, 'content');
     assert.equal(use(10, 'web', 'm-1'), 'first');
@@ -44,7 +44,7 @@ describe('a repeat', () => {
   });
 
   test('is in the same partition, because the ids of each partition are separate', () => {
-    const ids = createMessageIds();
+    const ids = new MessageIds();
     for (const partition of [0, 1]) {
       assert.equal(ids.use({ partition, offset: 10 }, 'web', 'm-1', 'content'), 'first');
     }
@@ -53,7 +53,7 @@ describe('a repeat', () => {
 
 describe('an id with other content', () => {
   test('3.7 is reused, and its repeats are recognised beside those of the first', () => {
-    const use = useIn(createMessageIds());
+    const use = useIn(new MessageIds());
     assert.equal(use(10, 'm-1', 'forged'), 'first');
     assert.equal(use(11, 'm-1', 'genuine'), 'reused');
     assert.equal(use(12, 'm-1', 'third'), 'reused');
@@ -61,7 +61,7 @@ describe('an id with other content', () => {
   });
 
   test('is reused whenever its record is read again', () => {
-    const use = useIn(createMessageIds());
+    const use = useIn(new MessageIds());
     for (let reading = 0; reading < 3; reading++) {
       assert.equal(use(10, 'm-1', 'forged'), 'first');
       assert.equal(use(11, 'm-1', 'genuine'), 'reused');
@@ -70,7 +70,7 @@ describe('an id with other content', () => {
 
   test('has an entry of its own: thousands of contents of one id take what thousands of ids take', () => {
     const limits = { minIds: 10, maxIds: 1_000, now: () => 0 };
-    const ids = createMessageIds(limits);
+    const ids = new MessageIds(limits);
     const use = useIn(ids);
     for (let offset = 0; offset < 10_000; offset++) {
       assert.equal(use(offset, 'm-1', String(offset)), offset === 0 ? 'first' : 'reused');
@@ -81,7 +81,7 @@ describe('an id with other content', () => {
 
   test('keeps its first content known, which would else be dropped before it', () => {
     let nowMs = 0;
-    const ids = createMessageIds({ minIds: 10, now: () => nowMs });
+    const ids = new MessageIds({ minIds: 10, now: () => nowMs });
     const use = useIn(ids);
     assert.equal(use(0, 'm-1', 'forged'), 'first');
     for (let offset = 1; offset < 1_000; offset++, nowMs += 1_000) {
@@ -102,7 +102,7 @@ describe('the window', () => {
 
   test('3.3 keeps ids for ten minutes, independent of their number', () => {
     let nowMs = 0;
-    const ids = createMessageIds({ minIds: 10, maxIds: 1_000_000, now: () => nowMs });
+    const ids = new MessageIds({ minIds: 10, maxIds: 1_000_000, now: () => nowMs });
     const use = useIn(ids);
     let offset = 0;
     for (; nowMs < 60 * minuteMs; nowMs += 1_000) {
@@ -118,7 +118,7 @@ describe('the window', () => {
 
   test('3.3 keeps the minimum number of ids, independent of their age', () => {
     let nowMs = 0;
-    const ids = createMessageIds({ minIds: 1_000, now: () => nowMs });
+    const ids = new MessageIds({ minIds: 1_000, now: () => nowMs });
     const use = useIn(ids);
     for (let offset = 0; offset < 10_000; offset++) {
       nowMs += minuteMs;
@@ -129,7 +129,7 @@ describe('the window', () => {
   });
 
   test('3.3 becomes shorter above the maximum number of ids', () => {
-    const ids = createMessageIds({ minIds: 10, maxIds: 1_000, now: () => 0 });
+    const ids = new MessageIds({ minIds: 10, maxIds: 1_000, now: () => 0 });
     const use = useIn(ids);
     for (let offset = 0; offset < 10_000; offset++) use(offset, String(offset));
     assert.ok(ids.size <= 1_125, `${ids.size} ids`);
@@ -155,7 +155,7 @@ test('repeats are those of an unlimited map, for any order of reading within the
   );
   fc.assert(
     fc.property(readings, calls, (read, callAt) => {
-      const ids = createMessageIds();
+      const ids = new MessageIds();
       const firstSeen = new Map<string, number>();
       const firstContent = new Map<string, string>();
       for (const { partition, offset } of read) {
@@ -175,7 +175,7 @@ test('repeats are those of an unlimited map, for any order of reading within the
 });
 
 test('tens of thousands of ids stay distinct while the tables grow', () => {
-  const ids = createMessageIds();
+  const ids = new MessageIds();
   const use = useIn(ids);
   const count = 40_000;
   for (let offset = 0; offset < count; offset++) {

@@ -27,15 +27,6 @@ export type IdUse =
   /** Earlier records have the id, and other contents. */
   | 'reused';
 
-export interface MessageIds {
-  /** Says how the event of a record uses its id, and remembers it. */
-  use(record: RecordPlace, sourceId: string, messageId: string, contentHash: string): IdUse;
-  /** Forgets all ids of the partition. */
-  forget(partition: number): void;
-  /** Entries that are remembered now. */
-  readonly size: number;
-}
-
 export interface RecordPlace {
   readonly partition: number;
   readonly offset: number;
@@ -58,78 +49,77 @@ export interface MessageIdsOptions extends Partial<DeduplicationWindow> {
 /** Each table covers a part of the window, so a tenth to a quarter more than the window is remembered. */
 const tablesPerWindow = 4;
 
-export function createMessageIds({
-  windowMs = 600_000,
-  minIds = 100_000,
-  maxIds = 500_000,
-  now = () => performance.now(),
-}: MessageIdsOptions = {}): MessageIds {
-  const partitions = new Map<number, Table[]>();
-  const salt = randomBytes(16).toString('base64');
+export class MessageIds {
+  readonly #window: DeduplicationWindow;
+  readonly #now: () => number;
+  readonly #partitions = new Map<number, Table[]>();
+  readonly #salt = randomBytes(16).toString('base64');
+
+  constructor({ now = () => performance.now(), ...window }: MessageIdsOptions = {}) {
+    this.#now = now;
+    this.#window = { windowMs: 600_000, minIds: 100_000, maxIds: 500_000, ...window };
+  }
+
+  /** Entries that are remembered now. */
+  get size(): number {
+    return sizeOf([...this.#partitions.values()].flat());
+  }
+
+  /** Says how the event of a record uses its id, and remembers it. */
+  use({ partition, offset }: RecordPlace, sourceId: string, messageId: string, contentHash: string): IdUse {
+    let tables = this.#partitions.get(partition);
+    if (!tables) this.#partitions.set(partition, (tables = []));
+    const [a, b] = hashOf(`${this.#salt}${sourceId}\0${messageId}`);
+    const [print, c, d] = hashOf(this.#salt + contentHash);
+    const id: Key = [a, b];
+    const first = find(tables, id);
+    const isFurther = first !== undefined && first.print !== print;
+    const key: Key = isFurther ? [(a ^ c) >>> 0, (b ^ d) >>> 0] : id;
+    const known = isFurther ? find(tables, key) : first;
+    if (known && known.offset < offset) return 'repeat';
+    (known?.table ?? this.#newestOf(tables)).set(key, print, offset);
+    if (!isFurther || first.offset >= offset) return 'first';
+    // The first content has to be known as long as the further ones, which are not looked for without it.
+    this.#newestOf(tables).set(id, first.print, first.offset);
+    return 'reused';
+  }
+
+  /** Forgets all ids of the partition. */
+  forget(partition: number): void {
+    this.#partitions.delete(partition);
+  }
 
   /** The newest table; a new one where the newest has its share of the window. */
-  const newestOf = (tables: Table[]): Table => {
+  #newestOf(tables: Table[]): Table {
+    const { windowMs, minIds, maxIds } = this.#window;
     const newest = tables.at(-1);
     const isDue =
       newest === undefined ||
       newest.size * tablesPerWindow * 2 >= maxIds ||
-      (newest.size * tablesPerWindow >= minIds && (now() - newest.since) * tablesPerWindow >= windowMs);
+      (newest.size * tablesPerWindow >= minIds && (this.#now() - newest.since) * tablesPerWindow >= windowMs);
     if (!isDue) return newest;
-    const table = createTable(now());
+    const table = new Table(this.#now());
     tables.push(table);
-    while (isOldestDispensable(tables)) tables.shift();
+    while (this.#isOldestDispensable(tables)) tables.shift();
     return table;
-  };
+  }
 
-  const isOldestDispensable = (tables: readonly Table[]): boolean => {
-    const [, second] = tables;
-    if (!second) return false;
-    const total = sizeOf(tables);
-    const others = total - (tables[0]?.size ?? 0);
-    return total >= maxIds || (others >= minIds && now() - second.since >= windowMs);
-  };
-
-  return {
-    use({ partition, offset }, sourceId, messageId, contentHash) {
-      let tables = partitions.get(partition);
-      if (!tables) partitions.set(partition, (tables = []));
-      const [a, b] = hashOf(`${salt}${sourceId}\0${messageId}`);
-      const [print, c, d] = hashOf(salt + contentHash);
-      const id: Key = [a, b];
-      const first = find(tables, id);
-      const isFurther = first !== undefined && first.print !== print;
-      const key: Key = isFurther ? [(a ^ c) >>> 0, (b ^ d) >>> 0] : id;
-      const known = isFurther ? find(tables, key) : first;
-      if (known && known.offset < offset) return 'repeat';
-      (known?.table ?? newestOf(tables)).set(key, print, offset);
-      if (!isFurther || first.offset >= offset) return 'first';
-      // The first content has to be known as long as the further ones, which are not looked for without it.
-      newestOf(tables).set(id, first.print, first.offset);
-      return 'reused';
-    },
-    forget(partition) {
-      partitions.delete(partition);
-    },
-    get size() {
-      return sizeOf([...partitions.values()].flat());
-    },
-  };
+  #isOldestDispensable([oldest, second, ...others]: readonly Table[]): boolean {
+    if (!oldest || !second) return false;
+    const { windowMs, minIds, maxIds } = this.#window;
+    const kept = sizeOf([second, ...others]);
+    return kept + oldest.size >= maxIds || (kept >= minIds && this.#now() - second.since >= windowMs);
+  }
 }
 
 function sizeOf(tables: readonly Table[]): number {
   return tables.reduce((sum, { size }) => sum + size, 0);
 }
 
-interface Found {
-  readonly table: Table;
-  readonly print: number;
-  readonly offset: number;
-}
-
-function find(tables: readonly Table[], key: Key): Found | undefined {
+function find(tables: readonly Table[], key: Key) {
   for (const table of tables) {
-    const slot = table.find(key);
-    if (slot !== undefined) return { table, ...slot };
+    const found = table.find(key);
+    if (found) return { table, ...found };
   }
   return undefined;
 }
@@ -149,72 +139,66 @@ function hashOf(text: string): readonly [number, number, number] {
 
 type Key = readonly [number, number];
 
-/** Contents and offsets by key: a hash table with open addressing and linear probing, in typed arrays. */
-interface Table {
-  /** When the table was created. */
-  readonly since: number;
-  readonly size: number;
-  find(key: Key): { readonly print: number; readonly offset: number } | undefined;
-  /** @param print 32 bits of the hash of the content */
-  set(key: Key, print: number, offset: number): void;
-}
-
 const initialSlots = 1024;
 const maxLoad = 0.6;
 const wordsPerSlot = 3;
 const empty = -1;
 
-function createTable(since: number): Table {
-  let slots = initialSlots;
-  let words = new Uint32Array(slots * wordsPerSlot);
-  let offsets = new Float64Array(slots).fill(empty);
-  let size = 0;
+/** Contents and offsets by key: a hash table with open addressing and linear probing, in typed arrays. */
+class Table {
+  /** When the table was created. */
+  readonly since: number;
+  size = 0;
+  #slots = initialSlots;
+  #words = new Uint32Array(initialSlots * wordsPerSlot);
+  #offsets = new Float64Array(initialSlots).fill(empty);
+
+  constructor(since: number) {
+    this.since = since;
+  }
+
+  find([a, b]: Key): { readonly print: number; readonly offset: number } | undefined {
+    const slot = this.#slotOf(a, b);
+    const offset = this.#offsets[slot] ?? empty;
+    return offset === empty ? undefined : { print: this.#words[slot * wordsPerSlot + 2] ?? 0, offset };
+  }
+
+  /** @param print 32 bits of the hash of the content */
+  set([a, b]: Key, print: number, offset: number): void {
+    if (this.size >= this.#slots * maxLoad) this.#grow();
+    this.#put(a, b, print, offset);
+  }
 
   /** The slot of the key, or the empty slot where it belongs. */
-  const slotOf = (a: number, b: number): number => {
-    let slot = a & (slots - 1);
-    for (; offsets[slot] !== empty; slot = (slot + 1) & (slots - 1)) {
+  #slotOf(a: number, b: number): number {
+    const mask = this.#slots - 1;
+    let slot = a & mask;
+    for (; this.#offsets[slot] !== empty; slot = (slot + 1) & mask) {
       const at = slot * wordsPerSlot;
-      if (words[at] === a && words[at + 1] === b) break;
+      if (this.#words[at] === a && this.#words[at + 1] === b) break;
     }
     return slot;
-  };
+  }
 
-  const put = (a: number, b: number, print: number, offset: number): void => {
-    const slot = slotOf(a, b);
-    if (offsets[slot] === empty) size += 1;
-    words[slot * wordsPerSlot] = a;
-    words[slot * wordsPerSlot + 1] = b;
-    words[slot * wordsPerSlot + 2] = print;
-    offsets[slot] = offset;
-  };
+  #put(a: number, b: number, print: number, offset: number): void {
+    const slot = this.#slotOf(a, b);
+    if (this.#offsets[slot] === empty) this.size += 1;
+    this.#words[slot * wordsPerSlot] = a;
+    this.#words[slot * wordsPerSlot + 1] = b;
+    this.#words[slot * wordsPerSlot + 2] = print;
+    this.#offsets[slot] = offset;
+  }
 
-  const grow = (): void => {
-    const before = { words, offsets };
-    slots *= 2;
-    words = new Uint32Array(slots * wordsPerSlot);
-    offsets = new Float64Array(slots).fill(empty);
-    size = 0;
-    before.offsets.forEach((offset, slot) => {
+  #grow(): void {
+    const [words, offsets] = [this.#words, this.#offsets];
+    this.#slots *= 2;
+    this.#words = new Uint32Array(this.#slots * wordsPerSlot);
+    this.#offsets = new Float64Array(this.#slots).fill(empty);
+    this.size = 0;
+    offsets.forEach((offset, slot) => {
       if (offset === empty) return;
-      const [a = 0, b = 0, print = 0] = before.words.subarray(slot * wordsPerSlot, (slot + 1) * wordsPerSlot);
-      put(a, b, print, offset);
+      const [a = 0, b = 0, print = 0] = words.subarray(slot * wordsPerSlot, (slot + 1) * wordsPerSlot);
+      this.#put(a, b, print, offset);
     });
-  };
-
-  return {
-    since,
-    get size() {
-      return size;
-    },
-    find([a, b]) {
-      const slot = slotOf(a, b);
-      const offset = offsets[slot] ?? empty;
-      return offset === empty ? undefined : { print: words[slot * wordsPerSlot + 2] ?? 0, offset };
-    },
-    set([a, b], print, offset) {
-      if (size >= slots * maxLoad) grow();
-      put(a, b, print, offset);
-    },
-  };
+  }
 }

@@ -12,7 +12,7 @@ import { readCall, type TailraceEvent } from '@tailrace/events';
 import { noRegistry } from '@tailrace/registry';
 import fc from 'fast-check';
 import { contentHashOf } from './content.ts';
-import { createMessageIds, type DeduplicationWindow, type IdUse } from './message-ids.ts';
+import { MessageIds, type DeduplicationWindow, type IdUse } from './message-ids.ts';
 import { quickMessageId, rebuild } from './rebuild.ts';
 
 const minuteMs = 60_000;
@@ -100,7 +100,7 @@ async function rebuilt(
   limits: DeduplicationWindow = window,
 ) {
   const topics = topicsOf(written);
-  const messageIds = createMessageIds(limits);
+  const messageIds = new MessageIds(limits);
   const web = { id: 'web', writeKeys: ['wk'], enabled: true };
   await rebuild(
     {

@@ -3,83 +3,75 @@ import type { ConsumedRecord, Work } from '@tailrace/kafka';
 
 const limits = { records: 1_000, bytes: 4 * 2 ** 20 };
 
-export interface TrackedWork extends Work {
-  /** Ends the tracking of work that is not in flight after all. */
-  release(): void;
-}
+export class InFlight {
+  #records = 0;
+  #bytes = 0;
+  #isLimited = true;
+  #isHeld = false;
+  #space: PromiseWithResolvers<void> | undefined;
 
-export interface InFlight {
-  readonly records: number;
+  get records(): number {
+    return this.#records;
+  }
+
   /** Whether nothing more may be in flight: the limits are reached, or new work is held. */
-  readonly isFull: boolean;
-  /** While new work is held, nothing more may be in flight. */
-  hold(held: boolean): void;
-  /** Returns the same work, in flight until it is done or released. */
-  track(work: Work, record: Pick<ConsumedRecord, 'key' | 'value'>): TrackedWork;
+  get isFull(): boolean {
+    const hasSpace = this.#records < limits.records && this.#bytes < limits.bytes;
+    return this.#isLimited && (this.#isHeld || !hasSpace);
+  }
+
+  hold(held: boolean): void {
+    this.#isHeld = held;
+    this.#wake();
+  }
+
+  /** Returns the same work, in flight until it is done, or released because it is not in flight after all. */
+  track(work: Work, { key, value }: Pick<ConsumedRecord, 'key' | 'value'>): Work & { release(): void } {
+    const bytes = (key?.length ?? 0) + (value?.length ?? 0);
+    this.#add(1, bytes);
+    let released = false;
+    const release = (): void => {
+      if (released) return;
+      released = true;
+      this.#add(-1, -bytes);
+      this.#wake();
+    };
+    const { topic, partition, offset, timestamp } = work;
+    return {
+      topic,
+      partition,
+      offset,
+      timestamp,
+      release,
+      get revoked() {
+        return work.revoked;
+      },
+      done() {
+        release();
+        work.done();
+      },
+    };
+  }
+
   /** Resolves when `isFull` is false. */
-  untilNotFull(): Promise<void>;
+  async untilNotFull(): Promise<void> {
+    while (this.isFull) await (this.#space ??= Promise.withResolvers()).promise;
+  }
+
   /** From now on `isFull` is false. */
-  unlimit(): void;
-}
+  unlimit(): void {
+    this.#isLimited = false;
+    this.#wake();
+  }
 
-export function createInFlight(): InFlight {
-  let records = 0;
-  let bytes = 0;
-  let limited = true;
-  let isHeld = false;
-  let space: PromiseWithResolvers<void> | undefined;
-  const isFull = (): boolean => limited && (isHeld || records >= limits.records || bytes >= limits.bytes);
-  const wake = (): void => {
-    if (isFull()) return;
-    space?.resolve();
-    space = undefined;
-  };
+  #add(records: number, bytes: number): void {
+    this.#records += records;
+    this.#bytes += bytes;
+  }
 
-  return {
-    get records() {
-      return records;
-    },
-    get isFull() {
-      return isFull();
-    },
-    hold(held) {
-      isHeld = held;
-      wake();
-    },
-    track(work, { key, value }) {
-      const size = (key?.length ?? 0) + (value?.length ?? 0);
-      let released = false;
-      records += 1;
-      bytes += size;
-      const release = (): void => {
-        if (released) return;
-        released = true;
-        records -= 1;
-        bytes -= size;
-        wake();
-      };
-      const { topic, partition, offset, timestamp } = work;
-      return {
-        topic,
-        partition,
-        offset,
-        timestamp,
-        release,
-        get revoked() {
-          return work.revoked;
-        },
-        done() {
-          release();
-          work.done();
-        },
-      };
-    },
-    async untilNotFull() {
-      while (isFull()) await (space ??= Promise.withResolvers()).promise;
-    },
-    unlimit() {
-      limited = false;
-      wake();
-    },
-  };
+  #wake(): void {
+    if (this.isFull) return;
+    this.#space?.resolve();
+    this.#space = undefined;
+  }
 }

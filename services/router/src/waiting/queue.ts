@@ -14,32 +14,14 @@ import type { Log } from '@tailrace/service';
 import type { RouterMetrics } from '../metrics.ts';
 import type { ProcessRecord } from '../process-record.ts';
 import type { Rejecter, Rejection } from '../reject-record.ts';
-import { createInFlight } from './in-flight.ts';
+import { InFlight } from './in-flight.ts';
 import { keyOf } from './keys.ts';
 import { loadKeys } from './load-keys.ts';
 import { WaitingPartition, type Entry } from './waiting-partition.ts';
 import { runPass, type PassOptions } from './pass.ts';
 import { originalRecord, positionOf, waitingRecord, type Position } from './waiting-record.ts';
 
-export interface WaitingQueue {
-  /** Whether an earlier record of the key of this record of `events` waits. */
-  hasKeyOf(record: Pick<ConsumedRecord, 'partition' | 'key'>): boolean;
-  /**
-   * Copies a record of `events` to the queue.
-   *
-   * @throws TailraceError (from the promise) `record-too-large`, `shutting-down`
-   */
-  enqueue(record: TrackedRecord): Promise<void>;
-  /** Receives a record of `events.waiting`, in the order of its partition. */
-  receive(record: TrackedRecord): void;
-  /** Loads the keys that wait in partitions that are new to this router. */
-  load(partitions: readonly NewPartition[], signal: AbortSignal): Promise<void>;
-  /** Records that were processed and are not yet acknowledged. */
-  readonly inFlight: number;
-  /** While new work is held, nothing leaves the queue. */
-  hold(held: boolean): void;
-  close(): Promise<void>;
-}
+export type WaitingQueue = ReturnType<typeof createWaitingQueue>;
 
 export interface WaitingQueueDependencies extends Pick<PassOptions, 'unfinished'> {
   readonly topics: { readonly events: string; readonly waiting: string };
@@ -58,10 +40,10 @@ const passRetryMs = 1_000;
 /** For schemas that were fetched and evicted again before a pass used them. */
 const recheckIntervalMs = 300_000;
 
-export function createWaitingQueue(deps: WaitingQueueDependencies): WaitingQueue {
+export function createWaitingQueue(deps: WaitingQueueDependencies) {
   const { topics, kafka, unfinished, publisher, frames, processRecord, rejecter, metrics, log } = deps;
   const partitions = new Map<number, WaitingPartition>();
-  const inFlight = createInFlight();
+  const inFlight = new InFlight();
   let passing: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
@@ -166,13 +148,19 @@ export function createWaitingQueue(deps: WaitingQueueDependencies): WaitingQueue
   }, recheckIntervalMs).unref();
 
   return {
-    hasKeyOf(record) {
+    /** Whether an earlier record of the key of this record of `events` waits. */
+    hasKeyOf(record: Pick<ConsumedRecord, 'partition' | 'key'>): boolean {
       const keys = partitions.get(record.partition)?.keys;
       if (!keys || keys.isEmpty) return false;
       const key = keyOf(record);
       return key !== undefined && keys.has(key);
     },
-    async enqueue(record) {
+    /**
+     * Copies a record of `events` to the queue.
+     *
+     * @throws TailraceError (from the promise) `record-too-large`, `shutting-down`
+     */
+    async enqueue(record: TrackedRecord): Promise<void> {
       const partition = ownedPartition(record);
       const key = keyOf(record);
       partition.addWritten(key, record.offset);
@@ -183,7 +171,8 @@ export function createWaitingQueue(deps: WaitingQueueDependencies): WaitingQueue
         throw error;
       }
     },
-    receive(record) {
+    /** Receives a record of `events.waiting`, in the order of its partition. */
+    receive(record: TrackedRecord): void {
       const partition = ownedPartition(record);
       const position = positionOf(record);
       if (!position) {
@@ -200,7 +189,8 @@ export function createWaitingQueue(deps: WaitingQueueDependencies): WaitingQueue
       partition.addEntry(record.work, key);
       if (inFlight.isFull) requestPass(partition);
     },
-    async load(newPartitions, signal) {
+    /** Loads the keys that wait in partitions that are new to this router. */
+    async load(newPartitions: readonly NewPartition[], signal: AbortSignal): Promise<void> {
       if (newPartitions.length === 0) return;
       // A router of an earlier release in the group may have left partitions of `events` to this router, with known keys.
       const loaded = new Map(
@@ -214,13 +204,15 @@ export function createWaitingQueue(deps: WaitingQueueDependencies): WaitingQueue
       if (waiting > 0) log.info({ records: waiting }, 'records wait for their schemas');
       for (const [number, partition] of loaded) partitions.set(number, partition);
     },
-    get inFlight() {
+    /** Records that were processed and are not yet acknowledged. */
+    get inFlight(): number {
       return inFlight.records;
     },
-    hold(held) {
+    /** While new work is held, nothing leaves the queue. */
+    hold(held: boolean): void {
       inFlight.hold(held);
     },
-    async close() {
+    async close(): Promise<void> {
       closed = true;
       clearTimeout(timer);
       clearInterval(rechecking);

@@ -1,7 +1,7 @@
 /**
- * The topic `recalls` in the memory of a delivery replica: the last request for each destination, and marks of records in
- * retry topics that are finished although the group has not read them yet. For the partitions that this replica owns it is
- * the only writer, and its memory is newer than the topic.
+ * The topic `recalls` in the memory of a delivery replica: the last request for each destination, and which records of the
+ * retry topics are finished although the group has not read them yet. For the partitions that this replica owns it is the
+ * only writer, and its memory is newer than the topic.
  */
 import { isTailraceError } from '@tailrace/errors';
 import type { ConsumedRecord, Kafka, Publisher } from '@tailrace/kafka';
@@ -13,35 +13,14 @@ import {
   type RecallRequest,
   type RecallState,
 } from '@tailrace/records';
+import type { Recall } from './recall.ts';
 
 /** Whether a partition is still owned. */
-export interface Owned {
+interface Owned {
   readonly revoked: boolean;
 }
 
-export interface Ledger {
-  /** Calls `listener` for each request from now on. */
-  onRequest(listener: (request: RecallRequest) => void): void;
-  requests(): readonly RecallRequest[];
-  request(destinationId: string): RecallRequest | undefined;
-  state(destinationId: string, partition: number): RecallState | undefined;
-  /** The states of all destinations in this partition number. */
-  states(partition: number): readonly RecallState[];
-  /** Whether this record of a retry topic is delivered, or has a follow-up record. */
-  isFinished(
-    destinationId: string,
-    record: Pick<ConsumedRecord, 'topic' | 'partition' | 'offset' | 'timestamp'>,
-    sequence: number | undefined,
-  ): boolean;
-  /**
-   * Applies here immediately, and for other replicas when it resolves. Until the partition is revoked, records of the
-   * topic do not replace the state.
-   */
-  put(state: RecallState, owned: Owned): Promise<void>;
-  /** @throws TailraceError `kafka-unavailable` */
-  refresh(): Promise<void>;
-  close(): Promise<void>;
-}
+export type Ledger = Awaited<ReturnType<typeof openLedger>>;
 
 interface Known {
   readonly state: RecallState;
@@ -54,7 +33,7 @@ export async function openLedger(
   publisher: Pick<Publisher, 'publish'>,
   topic: string,
   log: Pick<Log, 'warn'>,
-): Promise<Ledger> {
+) {
   const requests = new Map<string, RecallRequest>();
   const listeners: ((request: RecallRequest) => void)[] = [];
   const partitions = new Map<number, Map<string, Known>>();
@@ -70,29 +49,17 @@ export async function openLedger(
   const stateOf = (destinationId: string, partition: number): RecallState | undefined =>
     partitions.get(partition)?.get(destinationId)?.state;
 
-  const ledger: Omit<Ledger, 'refresh' | 'close'> = {
-    onRequest(listener) {
-      listeners.push(listener);
-    },
-    requests: () => [...requests.values()],
-    request: (destinationId) => requests.get(destinationId),
-    state: stateOf,
-    states: (partition) => Array.from(partitions.get(partition)?.values() ?? [], ({ state }) => state),
-    isFinished(destinationId, record, sequence) {
-      const marks = stateOf(destinationId, record.partition)?.marks;
-      return marks?.some((mark) => isMarked(mark, record, sequence)) ?? false;
-    },
-    async put(state, owned) {
-      keep(state, owned);
-      try {
-        await publisher.publish(encodeRecallState(topic, state));
-      } catch (error) {
-        if (!isTailraceError(error)) throw error;
-        // The next owner of the partition repeats the deliveries that only this replica knows to be finished.
-        const { destinationId, partition } = state;
-        log.warn({ err: error, destinationId, partition }, 'recall progress not published');
-      }
-    },
+  /** The running recalls, by destination. */
+  const running = new Map<string, Recall>();
+
+  /** Whether this record of a retry topic is delivered, or has a follow-up record. */
+  const isFinished = (
+    destinationId: string,
+    record: Pick<ConsumedRecord, 'topic' | 'partition' | 'offset' | 'timestamp'>,
+    sequence: number | undefined,
+  ): boolean => {
+    const marks = stateOf(destinationId, record.partition)?.marks;
+    return marks?.some((mark) => isMarked(mark, record, sequence)) ?? false;
   };
   const follower = await kafka.follow({
     topic,
@@ -112,10 +79,52 @@ export async function openLedger(
       if (!isOwn || (isEmpty(state) && isEmpty(known.state))) keep(state);
     },
   });
-  return Object.assign(ledger, {
-    refresh: () => follower.refresh(),
-    close: () => follower.close(),
-  });
+  return {
+    running,
+    isFinished,
+    /** Calls `listener` for each request from now on. */
+    onRequest(listener: (request: RecallRequest) => void): void {
+      listeners.push(listener);
+    },
+    requests: (): readonly RecallRequest[] => [...requests.values()],
+    request: (destinationId: string): RecallRequest | undefined => requests.get(destinationId),
+    state: stateOf,
+    /** The states of all destinations in this partition number. */
+    states: (partition: number): readonly RecallState[] =>
+      Array.from(partitions.get(partition)?.values() ?? [], ({ state }) => state),
+    /** Filters records of a retry topic that were read beside the group: leaves out those that are finished, or dispatched by a recall. */
+    async *notFinished(
+      tier: AsyncIterable<readonly ConsumedRecord[]>,
+    ): AsyncIterable<readonly ConsumedRecord[]> {
+      const isDone = (record: ConsumedRecord): boolean => {
+        const sequence = record.headers['sequence'];
+        const id = record.headers['destination-id']?.toString() ?? '';
+        const place = sequence && Number(sequence.toString());
+        return (
+          isFinished(id, record, place) || (running.get(id)?.progress.isFinished(record, place) ?? false)
+        );
+      };
+      for await (const records of tier) yield records.filter((record) => !isDone(record));
+    },
+    /**
+     * Applies here immediately, and for other replicas when it resolves. Until the partition is revoked, records of the
+     * topic do not replace the state.
+     */
+    async put(state: RecallState, owned: Owned): Promise<void> {
+      keep(state, owned);
+      try {
+        await publisher.publish(encodeRecallState(topic, state));
+      } catch (error) {
+        if (!isTailraceError(error)) throw error;
+        // The next owner of the partition repeats the deliveries that only this replica knows to be finished.
+        const { destinationId, partition } = state;
+        log.warn({ err: error, destinationId, partition }, 'recall progress not published');
+      }
+    },
+    /** @throws TailraceError `kafka-unavailable` */
+    refresh: (): Promise<void> => follower.refresh(),
+    close: (): Promise<void> => follower.close(),
+  };
 }
 
 function isEmpty({ marks, request }: RecallState): boolean {

@@ -100,7 +100,7 @@ async function readTiers(
 function spansOf(topic: string, recalls: readonly Recall[]): Map<number, Span> {
   const spans = new Map<number, Span>();
   for (const recall of recalls) {
-    for (const { number, parts } of recall.partitions) {
+    for (const { number, parts } of recall.progress.partitions) {
       const part = parts.find((part) => part.topic === topic);
       if (!part || part.isRead) continue;
       const { from, to } = spans.get(number) ?? { from: part.readTo, to: part.end };

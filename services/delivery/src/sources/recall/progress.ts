@@ -1,6 +1,7 @@
 /** The progress of one recall in its partitions: which records were dispatched, are finished, or are left to do. */
 import type { ConsumedRecord, Work } from '@tailrace/kafka';
 import type { RecallKind } from '@tailrace/records';
+import type { Received } from '../../delivery.ts';
 import { OrderedEntries } from './ordered.ts';
 import { marksOf, type Entry, type Part, type RecalledPartition } from './part.ts';
 
@@ -14,6 +15,8 @@ export class Progress {
   #partitions: readonly RecalledPartition[] = [];
   readonly #ordered = new Map<number, OrderedEntries>();
   readonly #counts = new Map<number, number>();
+  /** Deliveries that were dispatched or have ended, in total and when the state was last taken. */
+  readonly #changes = { count: 0, taken: -1 };
 
   constructor(kind: RecallKind) {
     this.#kind = kind;
@@ -35,7 +38,7 @@ export class Progress {
     return this.#partitions;
   }
 
-  get parts(): readonly Part[] {
+  get #parts(): readonly Part[] {
     return this.#partitions.flatMap(({ parts }) => parts);
   }
 
@@ -83,7 +86,64 @@ export class Progress {
     return this.wasDispatched(part, record, sequence && Number(sequence.toString()));
   }
 
+  /** Whether the record was dispatched by this recall, and is finished. */
+  isFinished(place: Place, sequence: number | undefined): boolean {
+    const part = this.partOf(place);
+    if (!part?.covers(place.offset) || part.entries.has(place.offset)) return false;
+    return place.offset >= part.owned.next && this.wasDispatched(part, place, sequence);
+  }
+
+  /** Returns whether the state has changed since the last call. */
+  takeChange(): boolean {
+    const { count, taken } = this.#changes;
+    this.#changes.taken = count;
+    return count > taken;
+  }
+
+  topicRead(topic: string): void {
+    for (const part of this.#parts) if (part.topic === topic && !part.isRead) part.readUpTo(part.end);
+  }
+
+  /** Returns the next entry of its key, where it is ordered. */
+  ended(entry: Entry): Entry | undefined {
+    this.#changes.count += 1;
+    return this.orderedOf(entry.partition).next(entry);
+  }
+
+  /** Leaves what is not in flight in its retry topic. Returns the jobs that the group has read. */
+  leaveAll(): readonly Received[] {
+    const jobs: Received[] = [];
+    for (const part of this.#parts) {
+      for (const entry of part.entries.values()) {
+        if (entry.isInFlight) continue;
+        part.leave(entry);
+        const job = entry.original();
+        if (job && !job.work.revoked) jobs.push(job);
+      }
+    }
+    for (const ordered of this.allOrdered) ordered.clear();
+    return jobs;
+  }
+
+  /**
+   * Removes the entries of revoked partitions. `isTopicLost` says whether a retry topic was deleted and created again while
+   * its partition of `deliveries` stayed.
+   */
+  takeRevoked(): { readonly entries: readonly Entry[]; readonly isTopicLost: boolean } {
+    let isTopicLost = false;
+    const entries = this.#partitions.flatMap(({ number, parts, owned }) => {
+      const revoked = parts.filter((part) => owned.revoked || part.owned.revoked);
+      isTopicLost ||= revoked.length > 0 && !owned.revoked;
+      const taken = revoked.flatMap((part) => [...part.entries.values()]);
+      for (const { part, offset } of taken) part.entries.delete(offset);
+      if (taken.length > 0) this.orderedOf(number).clear();
+      return taken;
+    });
+    return { entries, isTopicLost };
+  }
+
   dispatched({ partition, job }: Entry): void {
+    this.#changes.count += 1;
     this.#counts.set(partition, (this.#counts.get(partition) ?? 0) + 1);
     const { sequence } = job.delivery;
     if (!this.isInOrder(sequence)) return;

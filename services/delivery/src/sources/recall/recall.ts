@@ -8,35 +8,17 @@
  * is sent, and the lowest sequences that fit into memory are kept; then the topics are read again for the next ones.
  */
 import type { ConsumedRecord, Work } from '@tailrace/kafka';
-import type { Delivery, RecallKind, RecallProgress, RecallRequest, RecallState } from '@tailrace/records';
+import type { Delivery, RecallProgress, RecallRequest, RecallState } from '@tailrace/records';
 import type { Received } from '../../delivery.ts';
-import type { Lanes } from '../../stages/lane/lanes.ts';
 import type { Pipeline } from '../../pipeline.ts';
-import type { Receivers } from '../../receivers/receivers.ts';
 import type { HeaderTimes } from '../../stages/due/header-times.ts';
-import type { Budget } from './budget.ts';
+import { Capacity, type CapacityDependencies, type RecallSpec } from './capacity.ts';
 import { Entry, type Part, type RecalledPartition } from './part.ts';
 import { Progress } from './progress.ts';
 
-/** Why deliveries are recalled. */
-export type Cause =
-  | { readonly kind: 'recovery' }
-  /** The deliveries that waited while the destination was paused are recalled too, as by a request. */
-  | { readonly kind: 'resume' }
-  | { readonly kind: 'request'; readonly request: RecallRequest };
-
-export interface RecallSpec {
-  readonly destinationId: string;
-  readonly kind: RecallKind;
-  readonly cause: Cause;
-}
-
-export interface RecallDependencies {
+export interface RecallDependencies extends CapacityDependencies {
   readonly pipeline: Pick<Pipeline, 'retry' | 'drain' | 'delay'>;
-  readonly lanes: Pick<Lanes, 'paused' | 'hasCapacityFor'>;
-  readonly receivers: Pick<Receivers, 'isBlocked'>;
   readonly times: Pick<HeaderTimes, 'read'>;
-  readonly budget: Budget;
   readonly passes: { add(recall: Recall): void };
   readonly now: () => number;
   /** `isLeft` says whether deliveries are still pending, because the recall was stopped. */
@@ -58,49 +40,28 @@ type Phase =
 
 /** How long the other recalls of a pass wait for one without capacity. */
 const patienceMs = 5_000;
-/** An operator may know of a recovery before the next probe, which is sent at least once a minute. */
-const blockedPatienceMs = 120_000;
 
 export class Recall {
   readonly spec: RecallSpec;
   readonly #deps: RecallDependencies;
-  readonly #progress: Progress;
+  readonly progress: Progress;
   #phase: Phase = { kind: 'locating' };
   /** Whether it shares its passes with others, or needs its own, so that it does not delay others. */
   pass: 'shared' | 'alone' = 'shared';
   /** Entries to be dispatched, in this order. */
   #queue: Entry[] = [];
-  #inFlight = 0;
-  /** Deliveries that were dispatched or have ended, in total and when the state was last taken. */
-  readonly #changes = { count: 0, taken: -1 };
-  #blockedSince: number | undefined;
-  #wake: (() => void)[] = [];
+  readonly #capacity: Capacity;
 
   constructor(spec: RecallSpec, dependencies: RecallDependencies) {
     this.spec = spec;
     this.#deps = dependencies;
-    this.#progress = new Progress(spec.kind);
+    this.progress = new Progress(spec.kind);
+    this.#capacity = new Capacity(spec, dependencies);
   }
 
   /** The request of an operator. */
   get request(): RecallRequest | undefined {
     return this.spec.cause.kind === 'request' ? this.spec.cause.request : undefined;
-  }
-
-  get partitions(): readonly RecalledPartition[] {
-    return this.#progress.partitions;
-  }
-
-  /** The number of dispatched deliveries. */
-  get count(): number {
-    return this.#progress.count;
-  }
-
-  /** Returns whether the state has changed since the last call. */
-  takeChange(): boolean {
-    const { count, taken } = this.#changes;
-    this.#changes.taken = count;
-    return count > taken;
   }
 
   /** @param ahead the deliveries for this destination that the group has read ahead */
@@ -110,10 +71,10 @@ export class Recall {
       this.#settle();
       return;
     }
-    this.#progress.open(partitions);
+    this.progress.open(partitions);
     this.#phase = { kind: 'reading' };
     for (const job of ahead) {
-      const part = this.#progress.partOf(job.work);
+      const part = this.progress.partOf(job.work);
       // Later records, and those of other partitions, are not part of this recall.
       if (part && !job.work.revoked && job.work.offset < part.end) this.#keep(part, job);
       else this.#deps.pipeline.delay(job);
@@ -124,27 +85,20 @@ export class Recall {
   /** Receives a record that the group has read. Returns false where it is not part of this recall. */
   receive(job: Received): boolean {
     const { work } = job;
-    const part = this.#progress.partOf(work);
+    const part = this.progress.partOf(work);
     if (!part?.covers(work.offset)) return false;
     const entry = part.entries.get(work.offset);
     if (entry) entry.groupWork = work;
-    else if (this.#progress.wasDispatched(part, work, job.delivery.sequence)) work.done();
+    else if (this.progress.wasDispatched(part, work, job.delivery.sequence)) work.done();
     else if (this.#isOver()) return false;
     else this.#keep(part, job);
     return true;
   }
 
-  /** Whether the recall has dispatched the record, and it is finished. */
-  isFinished(record: Pick<Work, 'topic' | 'partition' | 'offset'>, sequence: number | undefined): boolean {
-    const part = this.#progress.partOf(record);
-    if (!part?.covers(record.offset) || part.entries.has(record.offset)) return false;
-    return record.offset >= part.owned.next && this.#progress.wasDispatched(part, record, sequence);
-  }
-
   /** Takes the next record of a pass when there is capacity. Returns false where it has to be read again later. */
   async offer(record: ConsumedRecord): Promise<boolean> {
     if (this.#isOver()) return false;
-    const progress = this.#progress;
+    const { progress } = this;
     const part = progress.partOf(record);
     const { offset } = record;
     if (!part?.covers(offset) || offset < part.readTo) return true;
@@ -173,20 +127,17 @@ export class Recall {
   /** A pass has reached the end of a topic. */
   topicRead(topic: string): void {
     // A recall that was stopped may be the reason why reading ended.
-    if (this.#isOver()) return;
-    for (const part of this.#progress.parts) {
-      if (part.topic === topic && !part.isRead) part.readUpTo(part.end);
-    }
+    if (!this.#isOver()) this.progress.topicRead(topic);
   }
 
   passEnded(): void {
     if (!this.#isOver()) {
-      if (!this.#progress.isRead) {
+      if (!this.progress.isRead) {
         if (this.#phase.kind === 'reading') this.#deps.passes.add(this);
         return;
       }
       this.#phase = { kind: 'dispatching' };
-      for (const ordered of this.#progress.allOrdered) this.#queue.push(...ordered.begin());
+      for (const ordered of this.progress.allOrdered) this.#queue.push(...ordered.begin());
     }
     this.tick();
   }
@@ -210,18 +161,10 @@ export class Recall {
   stop(as: 'running' | 'stopped' = 'stopped'): void {
     if (this.#isOver()) return;
     this.#phase = { kind: 'stopping', as };
-    for (const part of this.#progress.parts) {
-      for (const entry of part.entries.values()) {
-        if (entry.isInFlight) continue;
-        part.leave(entry);
-        const job = entry.original();
-        if (job && !job.work.revoked) this.#deps.pipeline.delay(job);
-      }
-    }
     this.#queue = [];
-    for (const ordered of this.#progress.allOrdered) ordered.clear();
-    this.#wakeAll();
-    if (this.partitions.length > 0) this.#settle();
+    for (const job of this.progress.leaveAll()) this.#deps.pipeline.delay(job);
+    this.#capacity.wake();
+    if (this.progress.partitions.length > 0) this.#settle();
   }
 
   /** Returns the state of an owned partition for its next owner. */
@@ -229,7 +172,7 @@ export class Recall {
     const { destinationId } = this.spec;
     const { request } = this;
     const state = this.#phase.kind === 'ended' ? this.#phase.as : 'running';
-    const { marks, count } = this.#progress.of(partition, state === 'done', this.#deps.now());
+    const { marks, count } = this.progress.of(partition, state === 'done', this.#deps.now());
     return {
       destinationId,
       partition: partition.number,
@@ -250,8 +193,8 @@ export class Recall {
     const entry = this.#entryOf(part, job.work, job.delivery);
     entry.groupWork = job.work;
     part.entries.set(entry.offset, entry);
-    if (this.#progress.isInOrder(entry.job.delivery.sequence)) {
-      this.#progress.orderedOf(entry.partition).keep(entry);
+    if (this.progress.isInOrder(entry.job.delivery.sequence)) {
+      this.progress.orderedOf(entry.partition).keep(entry);
     } else this.#queue.push(entry);
     this.#pump();
   }
@@ -261,14 +204,12 @@ export class Recall {
     const giveUpAt = performance.now() + patienceMs;
     while (!this.#isOver()) {
       if (entry.revoked || (this.#queue.length === 0 && this.#admits(entry))) return true;
-      if (this.#blockedSince !== undefined) {
+      if (this.#capacity.isBlocked) {
         if (this.#phase.kind === 'reading') this.#phase = { kind: 'suspended', entry };
         return false;
       }
       if (this.pass === 'shared' && performance.now() > giveUpAt) break;
-      await new Promise<void>((resolve) => {
-        this.#wake.push(resolve);
-      });
+      await this.#capacity.changed();
     }
     this.pass = 'alone';
     return false;
@@ -280,36 +221,25 @@ export class Recall {
       this.#queue.shift();
       this.#dispatch(entry);
     }
-    this.#wakeAll();
+    this.#capacity.wake();
   }
 
   #admits(entry: Entry): boolean {
-    const { lanes, receivers, budget } = this.#deps;
-    const { kind, cause, destinationId } = this.spec;
-    // What was started now could not be committed.
-    if (lanes.paused) return false;
-    if (kind === 'retry' && receivers.isBlocked(entry.job.delivery)) {
-      this.#blockedSince ??= performance.now();
-      const patience = cause.kind === 'request' ? blockedPatienceMs : 0;
-      if (performance.now() - this.#blockedSince >= patience)
-        setImmediate(() => {
-          this.stop();
-        });
-      return false;
-    }
-    this.#blockedSince = undefined;
-    if (kind === 'retry' && !lanes.hasCapacityFor(destinationId)) return false;
-    return !this.#isOver() && budget.admits(this.#inFlight, entry.bytes);
+    if (this.#isOver()) return false;
+    const isAdmitted = this.#capacity.admits(entry);
+    if (this.#capacity.isHopeless)
+      setImmediate(() => {
+        this.stop();
+      });
+    return isAdmitted;
   }
 
   #dispatch(entry: Entry): void {
     entry.part.entries.set(entry.offset, entry);
     entry.part.isTouched ||= entry.offset >= entry.part.from;
     entry.isInFlight = true;
-    this.#inFlight += 1;
-    this.#changes.count += 1;
-    this.#deps.budget.acquire(entry.bytes);
-    this.#progress.dispatched(entry);
+    this.#capacity.acquire(entry);
+    this.progress.dispatched(entry);
     if (this.spec.kind === 'drain') this.#deps.pipeline.drain(entry.job);
     else this.#deps.pipeline.retry(entry.job);
   }
@@ -317,10 +247,8 @@ export class Recall {
   #ended(entry: Entry): void {
     if (!entry.isInFlight) return;
     entry.isInFlight = false;
-    this.#inFlight -= 1;
-    this.#changes.count += 1;
-    this.#deps.budget.release(entry.bytes);
-    const next = this.#progress.orderedOf(entry.partition).next(entry);
+    this.#capacity.release(entry);
+    const next = this.progress.ended(entry);
     if (next) this.#queue.push(next);
     this.#pump();
     this.#settle();
@@ -328,19 +256,11 @@ export class Recall {
 
   /** Removes the entries of revoked partitions. */
   #forgetRevoked(): void {
-    for (const { number, parts, owned } of this.partitions) {
-      const revoked = parts.filter((part) => owned.revoked || part.owned.revoked);
-      // A retry topic was deleted and created again while the partition of `deliveries` stayed.
-      if (revoked.length > 0 && !owned.revoked) this.stop();
-      const entries = revoked.flatMap((part) => [...part.entries.values()]);
-      if (entries.length === 0) continue;
-      this.#queue = this.#queue.filter((entry) => !entries.includes(entry));
-      this.#progress.orderedOf(number).clear();
-      for (const entry of entries) {
-        entry.part.entries.delete(entry.offset);
-        this.#ended(entry);
-      }
-    }
+    const { entries, isTopicLost } = this.progress.takeRevoked();
+    if (isTopicLost) this.stop();
+    if (entries.length === 0) return;
+    this.#queue = this.#queue.filter((entry) => !entries.includes(entry));
+    for (const entry of entries) this.#ended(entry);
   }
 
   /** Whether nothing more is dispatched. */
@@ -351,7 +271,7 @@ export class Recall {
   /** Ends the recall where nothing is left to do. */
   #settle(): void {
     const phase = this.#phase;
-    if (phase.kind === 'ended' || this.#inFlight > 0) return;
+    if (phase.kind === 'ended' || this.#capacity.inFlight > 0) return;
     if (phase.kind === 'stopping') this.#end(phase.as);
     else if (phase.kind === 'dispatching' && this.#queue.length === 0 && !this.#readAgain())
       this.#end('done');
@@ -363,15 +283,9 @@ export class Recall {
   }
 
   #readAgain(): boolean {
-    if (!this.#progress.beginAgain()) return false;
+    if (!this.progress.beginAgain()) return false;
     this.#phase = { kind: 'reading' };
     this.#deps.passes.add(this);
     return true;
-  }
-
-  #wakeAll(): void {
-    const waiting = this.#wake;
-    this.#wake = [];
-    for (const wake of waiting) wake();
   }
 }

@@ -1,12 +1,12 @@
 /** The fourth stage, in the turn of a delivery: looks up its destination, and sends the requests. */
 import type { Destination } from '@tailrace/config';
+import type { DeadReason } from '@tailrace/metrics';
 import type { Delivery } from '@tailrace/records';
 import type { TopicNames } from '@tailrace/topology';
 import { requestHeaders, type Sender, type Target } from '@tailrace/webhook';
 import {
   needsOrder,
   openTargets,
-  type DeadReason,
   type Down,
   type Job,
   type LaneHold,
@@ -70,8 +70,9 @@ export class AttemptStage {
     if (isOver && delivery.attempt > 0) return this.#giveUp(job, 'window-exceeded');
 
     const urls = open.map(({ fingerprint }) => fingerprint);
-    const permissions = receivers.breakers.permit(delivery.destinationId, urls);
-    if (permissions.every((permission) => permission === 'park')) {
+    const permits = receivers.breakers.permit(delivery.destinationId, urls);
+    const sent = permits.filter((permit) => permit !== undefined);
+    if (sent.length === 0) {
       settle.apply(job, receivers.claimProbe(delivery, open, policy.windowMs));
       return nothingSent;
     }
@@ -79,15 +80,17 @@ export class AttemptStage {
     const span = this.#deps.observer.started(job, alsoHeldBy(delivery, heldBy), startedAt, open);
     const traceparent = span ? span.traceparent : delivery.traceparent;
     const results = await Promise.all(
-      open.map((target, place) =>
-        permissions[place] === 'park'
-          ? notSent(target)
-          : this.#send(destination, target, delivery, traceparent),
-      ),
+      open.map(async (target, place) => {
+        const permit = permits[place];
+        if (!permit) return notSent(target);
+        const result = await this.#send(destination, target, delivery, traceparent);
+        permit.report(!showsTrouble(result.answer));
+        return result;
+      }),
     );
     const closedUrls = [...delivery.closedUrls, ...failedPermanently(results)];
     const spanId = span?.sampled ? span.spanId : undefined;
-    const isProbe = permissions.includes('probe') && !permissions.includes('send');
+    const isProbe = sent.every((permit) => permit.isProbe);
     const stillOpen = isProbe ? openTargets({ closedUrls }, destination) : [];
     let down: Down | undefined;
     if (receivers.isDown(delivery, stillOpen)) {
@@ -105,13 +108,12 @@ export class AttemptStage {
     { deliveryId, destinationId, body }: Delivery,
     traceparent: string | undefined,
   ): Promise<UrlResult> {
-    const { sender, receivers, now } = this.#deps;
+    const { sender, now } = this.#deps;
     const startedAt = performance.now();
     const { origin, path, tls } = target;
     const headers = requestHeaders(destination, target, body, { deliveryId, startedAt: now(), traceparent });
     const answer = await sender.send({ destinationId, origin, path, headers, body, tls });
     const endedAt = performance.now();
-    receivers.breakers.report(destinationId, target.fingerprint, !showsTrouble(answer));
     return { target, answer, latencyMs: Math.round((endedAt - startedAt) * 10) / 10 };
   }
 
@@ -122,8 +124,8 @@ export class AttemptStage {
 }
 
 /** The result for a URL whose circuit breaker permits no request. */
-function notSent(target: Target): Promise<UrlResult> {
-  return Promise.resolve({ target, answer: { kind: 'retryable', reason: 'circuit-open' }, latencyMs: 0 });
+function notSent(target: Target): UrlResult {
+  return { target, answer: { kind: 'retryable', reason: 'circuit-open' }, latencyMs: 0 };
 }
 
 /** Returns the fingerprints of the URLs that are not tried again for this delivery. */

@@ -12,10 +12,7 @@
 import { Budget, type Amount } from './budget.ts';
 import { Credit } from './credit.ts';
 import type { Lane } from './lane.ts';
-import type { Moment, Task } from './task.ts';
-
-/** Live deliveries, or those of the background: replayed and recalled ones. */
-export type Traffic = 'live' | 'background';
+import type { Moment, Task, Traffic } from './task.ts';
 
 export interface LaneBufferOptions {
   readonly count: number;
@@ -28,6 +25,7 @@ export interface LaneBufferOptions {
   readonly onPressure: (traffic: Traffic, high: boolean) => void;
 }
 
+const traffics: readonly Traffic[] = ['live', 'background'];
 /** The part for lanes with quick answers only. */
 const reserve = 0.5;
 /** The part of the background, beside the buffer for live deliveries. */
@@ -43,8 +41,7 @@ const checkEveryMs = 100;
 
 export class LaneBuffer {
   readonly #options: LaneBufferOptions;
-  readonly #live: Budget;
-  readonly #background: Budget;
+  readonly #budgets: Readonly<Record<Traffic, Budget>>;
   readonly #ahead: Budget;
   readonly #readAhead = new Set<Task>();
   readonly #isHigh = { live: false, background: false };
@@ -58,12 +55,12 @@ export class LaneBuffer {
     this.#options = options;
     const { count, bytes, readAhead } = options;
     this.#ahead = new Budget(readAhead, 0);
-    this.#live = new Budget({ count, bytes }, reserve);
-    this.#background = new Budget({ count: count * backgroundPart, bytes: bytes * backgroundPart }, reserve);
+    const part = { count: count * backgroundPart, bytes: bytes * backgroundPart };
+    this.#budgets = { live: new Budget({ count, bytes }, reserve), background: new Budget(part, reserve) };
   }
 
   get count(): number {
-    return this.#live.count + this.#background.count + this.#ahead.count;
+    return this.#budgets.live.count + this.#budgets.background.count + this.#ahead.count;
   }
 
   /** While lanes are paused, nothing is deferred and no lane is charged. */
@@ -71,55 +68,67 @@ export class LaneBuffer {
     this.#isPaused = isPaused;
   }
 
-  /** Whether a delivery may wait in this lane. */
-  admits(lane: Lane, returned: boolean, background: boolean, at: Moment): boolean {
-    if (this.#isPaused || lane.keepsUp(at, background)) return true;
+  /** Whether such a task may wait in this lane. */
+  admits(lane: Lane, { traffic, returned }: Pick<Task, 'traffic' | 'returned'>, at: Moment): boolean {
+    if (this.#isPaused || lane.keepsUp(at, traffic)) return true;
     if (lane.isBackingOff(at.now)) return false;
     // An empty lane is admitted even without a share, or it could never show that its receiver has recovered.
-    if (lane.waiting === 0 && lane.running === 0 && this.#budget(background).fill < 1) return true;
-    const isNext = returned || background || !lane.hasPromised(at.now);
-    return isNext && this.#isWithinShare(lane, background);
+    if (lane.waiting === 0 && lane.running === 0 && this.#budgets[traffic].fill < 1) return true;
+    const isNext = returned || traffic === 'background' || !lane.hasPromised(at.now);
+    return isNext && this.#isWithinShare(lane, traffic);
   }
 
-  add(lane: Lane, task: Task, background: boolean): void {
-    if (!background && this.#ahead.fill < 1 && !this.#isWithinShare(lane, background)) {
+  add(lane: Lane, task: Task): void {
+    const { traffic, bytes } = task;
+    if (traffic === 'live' && this.#ahead.fill < 1 && !this.#isWithinShare(lane, traffic)) {
       this.#readAhead.add(task);
-      this.#ahead.acquire(task.bytes);
+      this.#ahead.acquire(bytes);
     } else {
-      this.#budget(background).acquire(task.bytes);
+      this.#budgets[traffic].acquire(bytes);
     }
-    lane.push(task, background);
-    this.updatePressure();
+    lane.push(task);
+    this.#updatePressure();
   }
 
-  /** Frees the place of a task that leaves the buffer. `updatePressure` tells that reading may resume. */
-  release(task: Task, background: boolean): void {
-    const budget = this.#readAhead.delete(task) ? this.#ahead : this.#budget(background);
-    budget.release(task.bytes);
+  /** Frees the place of a task that leaves the buffer, so that reading may resume. */
+  release(task: Task): void {
+    this.#free(task);
+    this.#updatePressure();
   }
 
   /** Removes the tasks of revoked partitions. */
   dropRevoked(): void {
-    for (const lane of this.#options.lanes()) {
-      const revoked = lane.dropRevoked();
-      for (const task of revoked.live) this.release(task, false);
-      for (const task of revoked.background) this.release(task, true);
-    }
-    this.updatePressure();
+    for (const lane of this.#options.lanes()) for (const task of lane.dropRevoked()) this.#free(task);
+    this.#updatePressure();
   }
 
   /** Defers all tasks of a lane whose receiver asked for a pause: they can wait for its end in a retry topic. */
   clear(lane: Lane, at: Moment): void {
-    for (const background of [false, true]) {
-      while (lane.waitingOf(background).count > 0) this.#deferLast(lane, background, at);
+    for (const traffic of traffics) {
+      while (lane.waitingOf(traffic).count > 0) this.#deferLast(lane, traffic, at);
     }
+    this.#updatePressure();
+  }
+
+  stop(): void {
+    clearInterval(this.#check);
+  }
+
+  #isWithinShare(lane: Lane, traffic: Traffic): boolean {
+    return this.#budgets[traffic].admits(lane.waitingOf(traffic), 'slow');
+  }
+
+  #free(task: Task): void {
+    const budget = this.#readAhead.delete(task) ? this.#ahead : this.#budgets[task.traffic];
+    budget.release(task.bytes);
   }
 
   /** Pauses or resumes reading, by how full the buffer is. */
-  updatePressure(): void {
+  #updatePressure(): void {
+    const { live, background } = this.#budgets;
     const hasReadAhead = this.#options.readAhead.count > 0;
-    this.#update('live', hasReadAhead ? Math.min(this.#live.fill, this.#ahead.fill) : this.#live.fill);
-    this.#update('background', this.#background.fill);
+    this.#update('live', hasReadAhead ? Math.min(live.fill, this.#ahead.fill) : live.fill);
+    this.#update('background', background.fill);
     const isWatched = this.#isHigh.live || this.#isHigh.background || this.#readAhead.size > 0;
     if (isWatched && !this.#check) {
       this.#checkedAt = this.#options.clock().idle;
@@ -130,18 +139,6 @@ export class LaneBuffer {
       clearInterval(this.#check);
       this.#check = undefined;
     }
-  }
-
-  stop(): void {
-    clearInterval(this.#check);
-  }
-
-  #budget(background: boolean): Budget {
-    return background ? this.#background : this.#live;
-  }
-
-  #isWithinShare(lane: Lane, background: boolean): boolean {
-    return this.#budget(background).admits(lane.waitingOf(background), 'slow');
   }
 
   #update(traffic: Traffic, fill: number): void {
@@ -157,45 +154,41 @@ export class LaneBuffer {
     const pausedMs = at.idle - this.#checkedAt;
     this.#checkedAt = at.idle;
     if (this.#isPaused) return;
-    for (const background of [false, true]) {
-      if (this.#isHigh[background ? 'background' : 'live']) this.#charge(background, pausedMs, at);
-    }
+    for (const traffic of traffics) if (this.#isHigh[traffic]) this.#charge(traffic, pausedMs, at);
     for (const lane of this.#options.lanes()) {
       if (lane.waiting === 0) continue;
-      for (const background of [false, true]) {
-        if (!lane.keepsUp(at, background)) this.#trim(lane, background, at);
-      }
+      for (const traffic of traffics) if (!lane.keepsUp(at, traffic)) this.#trim(lane, traffic, at);
     }
-    this.updatePressure();
+    this.#updatePressure();
   }
 
   /** Charges the lanes that hold at least the average. */
-  #charge(background: boolean, pausedMs: number, at: Moment): void {
-    const waiting = Array.from(this.#options.lanes()).filter((lane) => lane.waitingOf(background).count > 0);
+  #charge(traffic: Traffic, pausedMs: number, at: Moment): void {
+    const waiting = Array.from(this.#options.lanes()).filter((lane) => lane.waitingOf(traffic).count > 0);
     const finished = waiting.reduce((sum, lane) => sum + lane.takeFinished(), 0);
     if (finished >= fastest * pausedMs) return;
     this.#credit.charge(pausedMs, at.now);
     const isExhausted = !this.#credit.isLeft(at.now);
     // With what is read ahead, which is beside the buffer.
-    const mean = waiting.reduce((sum, lane) => sum + lane.waitingOf(background).count, 0) / waiting.length;
+    const mean = waiting.reduce((sum, lane) => sum + lane.waitingOf(traffic).count, 0) / waiting.length;
     for (const lane of waiting) {
-      if (lane.waitingOf(background).count < mean) continue;
+      if (lane.waitingOf(traffic).count < mean) continue;
       if (isExhausted) lane.exhaustCredit(at.now);
       else lane.charge(pausedMs, at);
     }
   }
 
-  #trim(lane: Lane, background: boolean, at: Moment): void {
+  #trim(lane: Lane, traffic: Traffic, at: Moment): void {
     const keepOne = lane.running === 0 && !lane.isBackingOff(at.now) ? 1 : 0;
-    while (lane.waitingOf(background).count > keepOne && !this.#isWithinShare(lane, background)) {
-      this.#deferLast(lane, background, at);
+    while (lane.waitingOf(traffic).count > keepOne && !this.#isWithinShare(lane, traffic)) {
+      this.#deferLast(lane, traffic, at);
     }
   }
 
-  #deferLast(lane: Lane, background: boolean, at: Moment): void {
-    const task = lane.dropLast(background);
+  #deferLast(lane: Lane, traffic: Traffic, at: Moment): void {
+    const task = lane.dropLast(traffic);
     if (!task) return;
-    this.release(task, background);
-    task.defer(lane.deferral(at.now, background));
+    this.#free(task);
+    task.defer(lane.deferral(at.now, traffic));
   }
 }

@@ -52,7 +52,10 @@ export class LaneStage {
       }
     }
     const { destinationId, body, dueAt } = delivery;
+    const isReplayed = delivery.replayedFrom !== undefined || work.topic === names.deliveriesReplay;
     const task: Task = {
+      traffic: (job.background ?? isReplayed) ? 'background' : 'live',
+      returned: dueAt !== undefined,
       bytes: body.length,
       requests: destination?.settings.webhooks.length ?? 1,
       get revoked() {
@@ -64,11 +67,6 @@ export class LaneStage {
         settle.apply(job, deferral);
       },
     };
-    lanes.submit(destinationId, task, {
-      returned: dueAt !== undefined,
-      background:
-        job.background ?? (delivery.replayedFrom !== undefined || work.topic === names.deliveriesReplay),
-      ...(destination?.rateLimit !== undefined && { rateLimit: destination.rateLimit * rateShare() }),
-    });
+    lanes.submit(destinationId, task, destination?.rateLimit && destination.rateLimit * rateShare());
   }
 }

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Lane } from './lane.ts';
-import type { Moment, Signal, Started, Task } from './task.ts';
+import type { Moment, Signal, Started, Task, Traffic } from './task.ts';
 
 const waitingTask: Task = {
+  traffic: 'live',
+  returned: false,
   bytes: 10,
   requests: 1,
   since: 0,
@@ -29,7 +31,7 @@ function startAll(lane: Lane, now: number): Started[] {
 }
 
 function finish(lane: Lane, task: Started, signal: Signal, from: number, now: number): void {
-  lane.finished(task, { signal }, at(from), at(now));
+  lane.finished({ ...task, at: at(from) }, { signal }, at(now));
 }
 
 function pushMany(lane: Lane, count: number): void {
@@ -44,7 +46,7 @@ function runRounds(lane: Lane, rounds: number, signal: Signal, tookMs: number, f
     const started = startAll(lane, now);
     for (const task of started) finish(lane, task, signal, now, now + tookMs);
     now += tookMs;
-    while (lane.dropLast(false));
+    while (lane.dropLast('live'));
   }
   return now;
 }
@@ -160,11 +162,11 @@ test('no task starts before the time of a Retry-After', () => {
   const { lane, now } = grownLane(8);
   pushMany(lane, 2);
   const task = start(lane, now);
-  lane.finished(task, { signal: 'overloaded', retryAfterMs: 3_000 }, at(now), at(now + 10));
+  lane.finished({ ...task, at: at(now) }, { signal: 'overloaded', retryAfterMs: 3_000 }, at(now + 10));
   assert.equal(lane.startsIn(now + 10), 3_000);
   assert.equal(lane.startsIn(now + 3_009), 1);
   assert.equal(lane.startsIn(now + 3_010), 0);
-  assert.ok(lane.promiseTurn(now + 10) >= 3_000);
+  assert.ok(lane.promiseTurn(now + 10, 'live') >= 3_000);
 });
 
 test('a task that sent nothing does not use the rate limit', () => {
@@ -181,49 +183,49 @@ describe('whether a lane keeps up', () => {
     pushMany(lane, 1_000);
     start(lane, 0);
     lane.charge(1_000, at(100));
-    assert.ok(lane.keepsUp(at(0)));
+    assert.ok(lane.keepsUp(at(0), 'live'));
     lane.charge(110, at(101));
-    assert.ok(!lane.keepsUp(at(101)));
+    assert.ok(!lane.keepsUp(at(101), 'live'));
   });
 
   test('holds longer for one that has answered quickly', () => {
     const { lane, now } = grownLane(64);
     lane.charge(20_000, at(now));
-    assert.ok(lane.keepsUp(at(now)));
+    assert.ok(lane.keepsUp(at(now), 'live'));
     const slow = grownLane(64, 900);
     slow.lane.charge(2_000, at(slow.now));
-    assert.ok(!slow.lane.keepsUp(at(slow.now)));
+    assert.ok(!slow.lane.keepsUp(at(slow.now), 'live'));
   });
 
   test('does not hold where it is limited, fails, times out, or has asked for a pause', () => {
     const limited = grownLane(64);
     limited.lane.limitRate(1);
     pushMany(limited.lane, 1);
-    assert.ok(!limited.lane.keepsUp(at(limited.now)));
+    assert.ok(!limited.lane.keepsUp(at(limited.now), 'live'));
 
     const failing = grownLane(64);
     const failedAt = runRounds(failing.lane, 5, 'failed', 10, failing.now);
-    assert.ok(!failing.lane.keepsUp(at(failedAt)));
+    assert.ok(!failing.lane.keepsUp(at(failedAt), 'live'));
 
     const hanging = grownLane(64);
     pushMany(hanging.lane, 2);
     finish(hanging.lane, start(hanging.lane, hanging.now), 'overloaded', hanging.now, hanging.now + 5_000);
-    assert.ok(!hanging.lane.keepsUp(at(hanging.now + 5_000)));
+    assert.ok(!hanging.lane.keepsUp(at(hanging.now + 5_000), 'live'));
     finish(hanging.lane, start(hanging.lane, hanging.now), 'quick', hanging.now, hanging.now + 5_000);
-    assert.ok(hanging.lane.keepsUp(at(hanging.now + 5_000)));
+    assert.ok(hanging.lane.keepsUp(at(hanging.now + 5_000), 'live'));
 
     const silent = grownLane(64);
     pushMany(silent.lane, 2);
     start(silent.lane, silent.now);
-    assert.ok(silent.lane.keepsUp(at(silent.now + 2_000)));
-    assert.ok(!silent.lane.keepsUp(at(silent.now + 2_001)));
+    assert.ok(silent.lane.keepsUp(at(silent.now + 2_000), 'live'));
+    assert.ok(!silent.lane.keepsUp(at(silent.now + 2_001), 'live'));
 
     const left = grownLane(64);
     pushMany(left.lane, 10);
     const task = start(left.lane, left.now);
-    left.lane.finished(task, { signal: 'overloaded', retryAfterMs: 5_000 }, at(left.now), at(left.now));
+    left.lane.finished(task, { signal: 'overloaded', retryAfterMs: 5_000 }, at(left.now));
     assert.ok(left.lane.isBackingOff(left.now));
-    assert.ok(!left.lane.keepsUp(at(left.now)));
+    assert.ok(!left.lane.keepsUp(at(left.now), 'live'));
   });
 });
 
@@ -244,31 +246,31 @@ test('a receiver that is new, silent or slow is not quick', () => {
 
 test('deferred background tasks do not delay live ones', () => {
   const { lane, now } = grownLane(8);
-  for (let count = 0; count < 100; count += 1) lane.promiseTurn(now, true);
+  for (let count = 0; count < 100; count += 1) lane.promiseTurn(now, 'background');
   assert.ok(!lane.hasPromised(now));
 });
 
 describe('the background', () => {
-  const background = { ...waitingTask, bytes: 1 };
+  const background: Task = { ...waitingTask, traffic: 'background' };
 
   test('gives way to live tasks, except for every fourth turn', () => {
     const { lane, now } = grownLane(1);
     for (let count = 0; count < 8; count += 1) {
       lane.push(waitingTask);
-      lane.push(background, true);
+      lane.push(background);
     }
-    const turns: boolean[] = [];
+    const turns: Traffic[] = [];
     for (let count = 0; count < 8; count += 1) {
       const task = start(lane, now);
-      turns.push(task.background);
+      turns.push(task.task.traffic);
       finish(lane, task, 'quick', now, now + 1);
     }
-    assert.equal(turns.filter(Boolean).length, 2);
+    assert.equal(turns.filter((traffic) => traffic === 'background').length, 2);
   });
 
   test('never uses the whole lane', () => {
     const { lane, now } = grownLane(8);
-    for (let count = 0; count < 8; count += 1) lane.push(background, true);
+    for (let count = 0; count < 8; count += 1) lane.push(background);
     assert.equal(startAll(lane, now).length, 4);
   });
 });
@@ -277,20 +279,20 @@ test('tasks of revoked partitions leave the lane', () => {
   const lane = new Lane(8, 0);
   pushMany(lane, 3);
   for (let count = 0; count < 2; count += 1) lane.push({ ...waitingTask, revoked: true });
-  assert.equal(lane.dropRevoked().live.length, 2);
-  assert.deepEqual([lane.waiting, lane.waitingOf(false).bytes], [3, 30]);
+  assert.equal(lane.dropRevoked().length, 2);
+  assert.deepEqual([lane.waiting, lane.waitingOf('live').bytes], [3, 30]);
 });
 
 describe('promised turns', () => {
   test('follow each other, and are used up, at the rate of the lane', () => {
     const { lane, now } = grownLane(8);
     keepBusy(lane, 500, 160, now, 2_000);
-    for (let count = 0; count < 1_000; count += 1) lane.promiseTurn(now + 2_000);
+    for (let count = 0; count < 1_000; count += 1) lane.promiseTurn(now + 2_000, 'live');
     // The lane has been deferring for long enough to predict a long time.
     const later = now + 12_000;
-    const first = lane.promiseTurn(later);
-    for (let count = 0; count < 500; count += 1) lane.promiseTurn(later);
-    const last = lane.promiseTurn(later);
+    const first = lane.promiseTurn(later, 'live');
+    for (let count = 0; count < 500; count += 1) lane.promiseTurn(later, 'live');
+    const last = lane.promiseTurn(later, 'live');
     assert.ok(Math.abs(last - first - 501 * 20) < 501 * 2, `${last - first}`);
     assert.ok(lane.hasPromised(later));
   });
@@ -299,16 +301,16 @@ describe('promised turns', () => {
     const lane = new Lane(8, 0);
     pushMany(lane, 1_000);
     startAll(lane, 0);
-    for (let count = 0; count < 10; count += 1) assert.equal(lane.promiseTurn(3_000), 0);
-    assert.equal(lane.promiseTurn(3_500), 5_000);
+    for (let count = 0; count < 10; count += 1) assert.equal(lane.promiseTurn(3_000, 'live'), 0);
+    assert.equal(lane.promiseTurn(3_500, 'live'), 5_000);
   });
 
   test('have a time also where a receiver answered too fast to be measured, and asked for a pause', () => {
     const lane = new Lane(8, 0);
     pushMany(lane, 1);
-    lane.finished(start(lane, 0), { signal: 'overloaded', retryAfterMs: 3_000 }, at(0), at(0));
+    lane.finished(start(lane, 0), { signal: 'overloaded', retryAfterMs: 3_000 }, at(0));
     assert.deepEqual(
-      [lane.promiseTurn(0), lane.promiseTurn(0), lane.promiseTurn(1_000)],
+      [lane.promiseTurn(0, 'live'), lane.promiseTurn(0, 'live'), lane.promiseTurn(1_000, 'live')],
       [3_000, 3_000, 2_000],
     );
     assert.ok(lane.hasPromised(1_000));
@@ -319,7 +321,7 @@ describe('promised turns', () => {
     const lane = new Lane(8, 0);
     pushMany(lane, 8);
     const [task] = startAll(lane, 0);
-    for (let count = 0; count < 1_000; count += 1) lane.promiseTurn(5_000);
+    for (let count = 0; count < 1_000; count += 1) lane.promiseTurn(5_000, 'live');
     assert.ok(lane.hasPromised(6_000));
     finish(lane, task ?? assert.fail(), 'quick', 0, 7_000);
     runRounds(lane, 200, 'quick', 1, 7_000);

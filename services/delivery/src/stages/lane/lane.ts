@@ -10,64 +10,41 @@
  * process is working. Time on the idle clock was spent waiting for the receiver and not for this process, so it decides
  * whether a receiver keeps up.
  */
+import { Answers } from './answers.ts';
 import type { Amount, Standing } from './budget.ts';
 import { Credit } from './credit.ts';
 import { PromisedTurns } from './promised-turns.ts';
-import { TaskQueue } from './queue.ts';
 import { Rate } from './rate.ts';
 import type { LaneFull, LaneHold } from '../../delivery.ts';
-import type { Feedback, Moment, Started, Task } from './task.ts';
+import type { Feedback, Moment, Started, Task, Traffic } from './task.ts';
+import { WaitingTasks } from './waiting-tasks.ts';
 
 /** A dead receiver should hold little from the first second on; one that answers reaches its maximum in six rounds. */
 const firstConcurrency = 1;
-/** The weight of the latest task in all averages. */
-const weight = 0.1;
 /** How long a receiver may be silent and still be quick, or keep up: one that has answered before, and a new one. */
 const silence = { quick: { known: 500, fresh: 100 }, keepsUp: { known: 2_000, fresh: 1_000 } };
-/** The failing share beyond which a receiver is slowed down, does not keep up, and is not quick. */
-const mostlyFailing = 0.8;
 /** A rate limit that makes the waiting tasks take longer than this is what holds the lane back. */
 const limitedMs = 1_000;
 /** An answer within this earns credit. */
 const earningMs = 250;
-/** An average answer within this is quick. */
-const quickMs = 1_000;
 /** For how long reading may be paused for a lane: briefly for one that has not answered yet. */
 const creditTerms = { firstMs: 1_500, mostMs: 30_000, regained: 0.1 };
 /** A silent receiver pays more. */
 const silentCost = 5;
 /** A longer back-off means that no task waits in the lane meanwhile. */
 const shortBackoffMs = 1_000;
-/** While live tasks wait, every so many tasks one is from the background. */
-const backgroundEvery = 4;
 
 export class Lane {
   readonly #mostConcurrency: number;
-  readonly #live = new TaskQueue();
-  /** Replayed and recalled deliveries: they have a share of their own, and never the whole lane. */
-  readonly #background = new TaskQueue();
+  readonly #waiting = new WaitingTasks();
   readonly #runningTasks = { live: 0, background: 0 };
   #runningBytes = 0;
-  #liveSinceBackground = 0;
   #concurrency: number;
   #shrunkAt = -Infinity;
-
-  /** Average duration of a task, and when the last one ended, or was started after a pause. */
-  #taskMs = 0;
+  readonly #answers = new Answers();
+  /** When the last task ended, or was started after a pause. */
   #lastSignalAt: Moment = { now: 0, idle: 0 };
-  /** Whether the last request timed out. */
-  #timedOut = false;
-  /**
-   * Two averages, because they answer different questions. `#badShare` counts everything but an answer, also timeouts and
-   * 429s, and knows whether any task has ended: it decides the standing. `#failedShare` counts failures only and starts
-   * at 0: it decides whether a failure shrinks the lane, which a single failure or a 429 before it must not.
-   */
-  #badShare: number | undefined;
-  #failedShare = 0;
-  /** Average duration of the tasks that were answered. */
-  #answeredMs = 0;
   #finished = 0;
-
   readonly #credit: Credit;
   readonly #rate = new Rate();
   /** Until when the receiver asked for a pause with `Retry-After`. */
@@ -84,12 +61,11 @@ export class Lane {
   }
 
   get waiting(): number {
-    return this.#live.count + this.#background.count;
+    return this.#waiting.count;
   }
 
-  /** The waiting tasks of the background, or the live ones. */
-  waitingOf(background: boolean): Amount {
-    return this.#queue(background);
+  waitingOf(traffic: Traffic): Amount {
+    return this.#waiting.of(traffic);
   }
 
   get running(): number {
@@ -127,7 +103,7 @@ export class Lane {
    */
   startsIn(now: number): number {
     if (this.waiting === 0) return Infinity;
-    const next = this.#nextQueue()?.first;
+    const next = this.#waiting.next(this.#mayUseBackground);
     if (!next || this.running >= this.concurrency) {
       this.#fullAt = now;
       return Infinity;
@@ -138,98 +114,75 @@ export class Lane {
     return delayMs;
   }
 
+  push(task: Task): void {
+    this.#waiting.push(task);
+  }
+
+  /** Takes the next task, which counts as running until `finished` gets it back. */
+  start(at: Moment): Started | undefined {
+    const task = this.#waiting.takeNext(this.#mayUseBackground);
+    if (!task) return undefined;
+    if (this.running === 0) this.#lastSignalAt = at;
+    this.#runningTasks[task.traffic] += 1;
+    this.#runningBytes += task.bytes;
+    this.#rate.use(task.requests);
+    return { task, at, heldBy: this.#heldBySince(task.since) };
+  }
+
+  get #mayUseBackground(): boolean {
+    return this.#runningTasks.background < Math.max(1, this.concurrency / 2);
+  }
+
   /** Returns the cause for which tasks have waited since this time. */
   #heldBySince(since: number): LaneHold {
     if (this.#rateHeldAt >= since) return 'rate';
     return this.#fullAt >= since ? 'lane' : 'none';
   }
 
-  push(task: Task, background = false): void {
-    this.#queue(background).push(task);
-  }
-
-  /** Takes the next task, which counts as running until `finished` is called. */
-  start(at: Moment): Started | undefined {
-    const queue = this.#nextQueue();
-    const task = queue?.takeFirst();
-    if (!task) return undefined;
-    const background = queue === this.#background;
-    this.#liveSinceBackground = background ? 0 : this.#liveSinceBackground + 1;
-    if (this.running === 0) this.#lastSignalAt = at;
-    this.#runningTasks[background ? 'background' : 'live'] += 1;
-    this.#runningBytes += task.bytes;
-    this.#rate.use(task.requests);
-    return { task, background, heldBy: this.#heldBySince(task.since) };
-  }
-
-  #queue(background: boolean): TaskQueue {
-    return background ? this.#background : this.#live;
-  }
-
-  #nextQueue(): TaskQueue | undefined {
-    const mayStartBackground =
-      this.#background.count > 0 && this.#runningTasks.background < Math.max(1, this.concurrency / 2);
-    if (this.#live.count === 0) return mayStartBackground ? this.#background : undefined;
-    const isTurn = this.#liveSinceBackground >= backgroundEvery - 1;
-    return mayStartBackground && isTurn ? this.#background : this.#live;
-  }
-
   /** Removes the last waiting task. */
-  dropLast(background: boolean): Task | undefined {
-    return this.#queue(background).takeLast();
+  dropLast(traffic: Traffic): Task | undefined {
+    return this.#waiting.takeLast(traffic);
   }
 
   /** Removes the waiting tasks of revoked partitions. */
-  dropRevoked(): { readonly live: readonly Task[]; readonly background: readonly Task[] } {
-    return { live: this.#live.takeRevoked(), background: this.#background.takeRevoked() };
+  dropRevoked(): readonly Task[] {
+    return this.#waiting.takeRevoked();
   }
 
-  finished(
-    { task, background }: Started,
-    { signal, retryAfterMs = 0 }: Feedback,
-    startedAt: Moment,
-    at: Moment,
-  ): void {
+  finished({ task, at: startedAt }: Started, { signal, retryAfterMs = 0 }: Feedback, at: Moment): void {
     this.#lastSignalAt = at;
-    this.#runningTasks[background ? 'background' : 'live'] -= 1;
+    this.#runningTasks[task.traffic] -= 1;
     this.#runningBytes -= task.bytes;
     if (signal === 'none') {
       this.#rate.refund(task.requests);
       return;
     }
     const tookMs = at.now - startedAt.now;
-    this.#taskMs = average(this.#taskMs, tookMs);
-    const isAnswered = signal === 'quick' || signal === 'steady';
-    if (isAnswered) this.#answeredMs = average(this.#answeredMs, tookMs);
-    const bad = isAnswered ? 0 : 1;
-    this.#badShare = this.#badShare === undefined ? bad : average(this.#badShare, bad);
-    this.#timedOut = signal === 'overloaded';
+    this.#answers.count(signal, tookMs);
     this.#finished += 1;
     if (signal === 'quick' && tookMs <= earningMs) this.#credit.earn();
-    this.#failedShare = average(this.#failedShare, signal === 'failed' ? 1 : 0);
     this.#rate.answered(signal === 'throttled', at.now);
     if (retryAfterMs > 0) this.#backoffUntil = Math.max(this.#backoffUntil, at.now + retryAfterMs);
     const isTooMuch = signal === 'overloaded' || signal === 'throttled';
-    if (isTooMuch || (signal === 'failed' && this.#failedShare > mostlyFailing)) this.#shrink(tookMs, at.now);
+    if (isTooMuch || (signal === 'failed' && this.#answers.isMostlyFailing)) this.#shrink(tookMs, at.now);
     else if (signal === 'quick') this.#grow(1);
     // One for each round, because a slow receiver may still take many requests in parallel.
     else if (signal === 'steady') this.#grow(1 / this.concurrency);
   }
 
   standing({ idle }: Moment): Standing {
-    if (this.#badShare === undefined) return this.#isSilent(silence.quick, idle) ? 'slow' : 'new';
-    const answers =
-      this.#badShare <= mostlyFailing && !this.#timedOut && !this.#isSilent(silence.quick, idle);
-    return answers && this.#answeredMs <= quickMs ? 'quick' : 'slow';
+    const isSilent = this.#isSilent(silence.quick, idle);
+    if (this.#answers.isNew) return isSilent ? 'slow' : 'new';
+    return this.#answers.isQuick && !isSilent ? 'quick' : 'slow';
   }
 
   /** Whether reading may be paused for this lane. Where it may not, deliveries beyond the lane's share are deferred. */
-  keepsUp({ now, idle }: Moment, background = false): boolean {
-    if (this.#timedOut || (this.#badShare ?? 0) > mostlyFailing || this.isBackingOff(now)) return false;
+  keepsUp({ now, idle }: Moment, traffic: Traffic): boolean {
+    const { timedOut, isMostlyBad } = this.#answers;
+    if (timedOut || isMostlyBad || this.isBackingOff(now)) return false;
     if (this.#isSilent(silence.keepsUp, idle)) return false;
-    const requests = this.#live.first?.requests ?? 1;
-    const waiting = this.waitingOf(background).count + 1;
-    const isLimited = (waiting * requests * 1_000) / this.rate > limitedMs;
+    const waiting = this.waitingOf(traffic).count + 1;
+    const isLimited = (waiting * this.#waiting.requests * 1_000) / this.rate > limitedMs;
     return !isLimited && this.#credit.isLeft(now);
   }
 
@@ -255,7 +208,7 @@ export class Lane {
   }
 
   #isSilent({ known, fresh }: { readonly known: number; readonly fresh: number }, idle: number): boolean {
-    return this.#silentMs(idle) > (this.#badShare === undefined ? fresh : known);
+    return this.#silentMs(idle) > (this.#answers.isNew ? fresh : known);
   }
 
   #silentMs(idle: number): number {
@@ -276,17 +229,17 @@ export class Lane {
    * Promises the turn behind all deferred deliveries. Returns in how many milliseconds it comes. The background gets an
    * estimate and no promise, because live deliveries would have to wait for it.
    */
-  promiseTurn(now: number, background = false): number {
+  promiseTurn(now: number, traffic: Traffic): number {
     const backoffMs = Math.max(0, this.#backoffUntil - now);
-    if (background) return backoffMs + this.waitMs(now);
+    if (traffic === 'background') return backoffMs + this.waitMs(now);
     return backoffMs + this.#promised.add(now, this.waiting, this.#msPerTask(now), this.#backoffUntil);
   }
 
   /** Promises a turn, and says what the task is deferred for. */
-  deferral(now: number, background: boolean): LaneFull {
+  deferral(now: number, traffic: Traffic): LaneFull {
     const isBackoff = this.isBackingOff(now);
     const heldBy = isBackoff || this.#msPerRate() > this.#msInFlight(now) ? 'rate' : 'lane';
-    return { kind: 'full', waitMs: this.promiseTurn(now, background), isBackoff, heldBy };
+    return { kind: 'full', waitMs: this.promiseTurn(now, traffic), isBackoff, heldBy };
   }
 
   #msPerTask(now: number): number {
@@ -296,11 +249,11 @@ export class Lane {
   /** The time for each task by what is in flight, and by the rate; the longer one holds the lane back. */
   #msInFlight(now: number): number {
     const silentMs = this.running > 0 ? now - this.#lastSignalAt.now : 0;
-    return Math.max(this.#taskMs, silentMs) / this.concurrency;
+    return Math.max(this.#answers.taskMs, silentMs) / this.concurrency;
   }
 
   #msPerRate(): number {
-    return ((this.#live.first?.requests ?? 1) * 1_000) / this.rate;
+    return (this.#waiting.requests * 1_000) / this.rate;
   }
 
   /** Only while the concurrency holds the lane back. One for each quick answer doubles it with each round. */
@@ -315,8 +268,4 @@ export class Lane {
     this.#shrunkAt = now;
     this.#concurrency = Math.max(1, this.#concurrency / 2);
   }
-}
-
-function average(before: number, latest: number): number {
-  return before + (latest - before) * weight;
 }

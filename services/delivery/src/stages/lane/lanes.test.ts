@@ -4,7 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { simulateTime } from '@tailrace/testing';
 import fc from 'fast-check';
 import type { Feedback, Signal, Task } from './task.ts';
-import { Lanes, type LaneLimits, type SubmitOptions } from './lanes.ts';
+import { Lanes, type LaneLimits } from './lanes.ts';
 
 const roomy = { waiting: 100_000, waitingBytes: 2 ** 30 };
 
@@ -39,12 +39,19 @@ function openLanes(limits: Partial<LaneLimits> & { perLane: number; total: numbe
     pressure,
     backgroundPressure,
     deferred,
-    submit: (lane: string, name = lane, options?: SubmitOptions & { readonly revoked?: boolean }): void => {
+    submit: (
+      lane: string,
+      name = lane,
+      { rateLimit, ...more }: Partial<Pick<Task, 'traffic' | 'revoked'>> & { rateLimit?: number } = {},
+    ): void => {
       const task: Task = {
+        traffic: 'live',
+        returned: false,
         bytes: 100,
         requests: 1,
         since: 0,
-        revoked: options?.revoked ?? false,
+        revoked: false,
+        ...more,
         run() {
           started.push(name);
           return new Promise<Feedback>((resolve) => {
@@ -56,7 +63,7 @@ function openLanes(limits: Partial<LaneLimits> & { perLane: number; total: numbe
         },
         defer: () => deferred.push(name),
       };
-      lanes.submit(lane, task, options);
+      lanes.submit(lane, task, rateLimit);
     },
     /** Ends the oldest running task, or the given one, and lets the next ones start. */
     endOne: async (index = 0, signal?: Signal): Promise<void> => {
@@ -136,7 +143,8 @@ describe('lanes', () => {
             const defer = (): void => {
               assert.fail('deferred');
             };
-            lanes.submit('a', { bytes: 1, requests: 1, since: 0, revoked: false, run, defer });
+            const task = { traffic: 'live', returned: false, bytes: 1, requests: 1 } as const;
+            lanes.submit('a', { ...task, since: 0, revoked: false, run, defer });
           }),
       ),
     );
@@ -370,7 +378,7 @@ describe('the buffer', () => {
       total: 10,
       waiting: 100,
     });
-    for (let count = 0; count < 27; count += 1) submit('a', 'replayed', { background: true });
+    for (let count = 0; count < 27; count += 1) submit('a', 'replayed', { traffic: 'background' });
     assert.deepEqual([pressure, backgroundPressure], [[], [true]]);
     submit('b');
     assert.equal(started.at(-1), 'b');
@@ -401,8 +409,7 @@ describe('breakers', () => {
     pass: (ms: number) => Promise<void>,
   ): Promise<void> {
     for (let count = 0; count < 7; count += 1) {
-      lanes.breakers.permit(lane, [url]);
-      lanes.breakers.report(lane, url, false);
+      lanes.breakers.permit(lane, [url])[0]?.report(false);
       await pass(2_000);
     }
   }
@@ -431,9 +438,12 @@ describe('breakers', () => {
     for (const url of ['1', '2', '3', '4']) await fail(lanes, 'a', url, pass);
     await pass(60_000);
     const asked = lanes.breakers.permit('a', ['1', '2', '3', '4']);
-    assert.deepEqual(asked, ['probe', 'probe', 'park', 'park']);
-    lanes.breakers.report('a', '1', true);
-    assert.deepEqual(lanes.breakers.permit('a', ['3']), ['probe']);
+    assert.deepEqual(
+      asked.map((permit) => permit?.isProbe),
+      [true, true, undefined, undefined],
+    );
+    asked[0]?.report(true);
+    assert.equal(lanes.breakers.permit('a', ['3'])[0]?.isProbe, true);
   });
 });
 

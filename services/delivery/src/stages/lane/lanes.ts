@@ -5,9 +5,9 @@
  */
 import { Breakers, type BreakerChange } from '../../receivers/breakers.ts';
 import { Budget, type Amount } from './budget.ts';
-import { LaneBuffer, type Traffic } from './buffer.ts';
+import { LaneBuffer } from './buffer.ts';
 import { Lane } from './lane.ts';
-import type { Feedback, Moment, Started, Task } from './task.ts';
+import type { Feedback, Moment, Started, Task, Traffic } from './task.ts';
 
 export interface LaneLimits {
   /** Tasks in flight for one destination. */
@@ -19,15 +19,6 @@ export interface LaneLimits {
   readonly waitingBytes: number;
   /** Waiting tasks of lanes that keep up, and their bytes, beyond the shares of these lanes. Default: none. */
   readonly readAhead?: Amount;
-}
-
-export interface SubmitOptions {
-  /** The delivery comes from a retry topic, and goes before new ones. */
-  readonly returned?: boolean;
-  /** The delivery is replayed or recalled, and gives way to live ones. */
-  readonly background?: boolean;
-  /** The destination's limit, in requests a second. */
-  readonly rateLimit?: number;
 }
 
 export interface LanesOptions {
@@ -96,21 +87,21 @@ export class Lanes {
     return this.#buffer.count;
   }
 
-  /** Runs `task` when it is its turn, in the order of its lane, or defers it where the lane is slow and full. */
-  submit(
-    destinationId: string,
-    task: Task,
-    { returned = false, background = false, rateLimit = Infinity }: SubmitOptions = {},
-  ): void {
+  /**
+   * Runs `task` when it is its turn, in the order of its lane, or defers it where the lane is slow and full.
+   *
+   * @param rateLimit the destination's limit, in requests a second
+   */
+  submit(destinationId: string, task: Task, rateLimit = Infinity): void {
     if (this.#stopped) return;
     const lane = this.#laneOf(destinationId);
     const at = this.#moment();
     lane.limitRate(rateLimit);
-    if (!this.#buffer.admits(lane, returned, background, at)) {
-      task.defer(lane.deferral(at.now, background));
+    if (!this.#buffer.admits(lane, task, at)) {
+      task.defer(lane.deferral(at.now, task.traffic));
       return;
     }
-    this.#buffer.add(lane, task, background);
+    this.#buffer.add(lane, task);
     this.#schedule(lane, at.now);
     this.#startReady();
   }
@@ -118,7 +109,7 @@ export class Lanes {
   /** Whether the lane has capacity for one more background delivery. */
   hasCapacityFor(destinationId: string): boolean {
     const lane = this.#lanes.get(destinationId);
-    return !lane || this.#buffer.admits(lane, false, true, this.#moment());
+    return !lane || this.#buffer.admits(lane, { traffic: 'background', returned: false }, this.#moment());
   }
 
   get paused(): boolean {
@@ -208,21 +199,20 @@ export class Lanes {
       }
       const started = lane.start(at);
       if (!started) continue;
-      const { task, background, heldBy } = started;
-      this.#buffer.release(task, background);
+      const { task, heldBy } = started;
+      this.#buffer.release(task);
       this.#inFlight.acquire(task.bytes);
       this.#schedule(lane, at.now);
       void task.run(heldBy).then((feedback) => {
-        this.#finished(lane, started, feedback, at);
+        this.#finished(lane, started, feedback);
       });
     }
-    this.#buffer.updatePressure();
   }
 
-  #finished(lane: Lane, started: Started, feedback: Feedback, startedAt: Moment): void {
+  #finished(lane: Lane, started: Started, feedback: Feedback): void {
     const at = this.#moment();
     this.#inFlight.release(started.task.bytes);
-    lane.finished(started, feedback, startedAt, at);
+    lane.finished(started, feedback, at);
     if (this.running === 0) this.#onIdle?.();
     if (!this.#paused && !this.#stopped && lane.isBackingOff(at.now)) this.#buffer.clear(lane, at);
     this.#admitCrowdedOut();

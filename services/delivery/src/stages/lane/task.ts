@@ -1,5 +1,4 @@
 /** A task of a lane: one attempt of one delivery, and what it shows about the receiver. */
-
 import type { LaneFull, LaneHold } from '../../delivery.ts';
 
 /** The result of an attempt, as a hint for how much the receiver can take. */
@@ -23,7 +22,13 @@ export interface Feedback {
   readonly retryAfterMs?: number;
 }
 
+/** Live deliveries, or those of the background: replayed and recalled ones, which give way to live ones. */
+export type Traffic = 'live' | 'background';
+
 export interface Task {
+  readonly traffic: Traffic;
+  /** Whether the delivery comes from a retry topic, and goes before new ones. */
+  readonly returned: boolean;
   readonly bytes: number;
   /** The number of requests it sends, which a rate limit counts. */
   readonly requests: number;
@@ -40,7 +45,7 @@ export interface Task {
 /** A task that was started. */
 export interface Started {
   readonly task: Task;
-  readonly background: boolean;
+  readonly at: Moment;
   readonly heldBy: LaneHold;
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { Backlog } from './backlog.ts';
+import { Backlog, BacklogBuilder } from './backlog.ts';
 
 describe('the backlog', () => {
   const step = fc.record({
@@ -43,10 +43,10 @@ describe('the backlog', () => {
   });
 
   test('accepts very many in any order', () => {
-    const backlog = new Backlog();
-    for (const sequence of [5, 3, 9, 3]) backlog.append(1, sequence, sequence * 10);
-    backlog.append(2, 4, 40);
-    backlog.sort();
+    const builder = new BacklogBuilder();
+    for (const sequence of [5, 3, 9, 3]) builder.add(1, sequence, sequence * 10);
+    builder.add(2, 4, 40);
+    const backlog = builder.build();
     const taken: number[] = [];
     while (backlog.first(1) < Infinity) {
       taken.push(backlog.first(1));
@@ -58,9 +58,9 @@ describe('the backlog', () => {
   });
 
   test('has the time of the first of very many', () => {
-    const backlog = new Backlog();
-    for (const sequence of [5, 3, 9]) backlog.append(1, sequence, sequence * 10);
-    backlog.sort();
+    const builder = new BacklogBuilder();
+    for (const sequence of [5, 3, 9]) builder.add(1, sequence, sequence * 10);
+    const backlog = builder.build();
     assert.equal(backlog.until(1), 30);
   });
 

@@ -12,7 +12,11 @@ interface Waiting {
 
 /** Times are milliseconds since the epoch. */
 export class Backlog {
-  readonly #keys = new Map<number, Waiting>();
+  readonly #keys: Map<number, Waiting>;
+
+  constructor(keys = new Map<number, Waiting>()) {
+    this.#keys = keys;
+  }
 
   /** The number of keys with waiting deliveries. */
   get keys(): number {
@@ -38,35 +42,20 @@ export class Backlog {
   }
 
   add(key: number, sequence: number, until: number): void {
-    const waiting = this.#waitingOf(key, sequence, until);
-    if (typeof waiting.sequences === 'object') waiting.sequences.add(sequence);
+    const waiting = this.#keys.get(key);
+    if (!waiting) {
+      this.#keys.set(key, { sequences: sequence, until });
+      return;
+    }
+    if (typeof waiting.sequences === 'number') waiting.sequences = new Sequences([waiting.sequences]);
+    waiting.sequences.add(sequence);
     if (this.first(key) === sequence) waiting.until = until;
-  }
-
-  /** Adds without sorting, for very many. Call `sort()` before any other method. */
-  append(key: number, sequence: number, until: number): void {
-    const waiting = this.#waitingOf(key, sequence, until);
-    if (typeof waiting.sequences === 'object') waiting.sequences.append(sequence);
-    if (this.first(key) === sequence) waiting.until = until;
-  }
-
-  #waitingOf(key: number, sequence: number, until: number): Waiting {
-    let waiting = this.#keys.get(key);
-    if (!waiting) this.#keys.set(key, (waiting = { sequences: sequence, until }));
-    else if (typeof waiting.sequences === 'number') waiting.sequences = new Sequences(waiting.sequences);
-    return waiting;
   }
 
   /** The first delivery of the key is expected at `until` or before. */
   expect(key: number, until: number): void {
     const waiting = this.#keys.get(key);
     if (waiting) waiting.until = Math.min(waiting.until, until);
-  }
-
-  sort(): void {
-    for (const { sequences } of this.#keys.values()) {
-      if (typeof sequences === 'object') sequences.sort();
-    }
   }
 
   /** Removes one copy, where there is one. */
@@ -84,5 +73,38 @@ export class Backlog {
       const all = typeof sequences === 'number' ? [sequences] : sequences.toArray();
       return all.map((sequence) => [key, sequence] as const);
     });
+  }
+}
+
+/** Collects the deliveries of a backlog in any order. They are sorted once, because there may be very many. */
+export class BacklogBuilder {
+  /** The lowest sequence of each key comes first. */
+  readonly #keys = new Map<number, { sequences: number | number[]; until: number }>();
+
+  add(key: number, sequence: number, until: number): void {
+    const collected = this.#keys.get(key);
+    if (!collected) {
+      this.#keys.set(key, { sequences: sequence, until });
+      return;
+    }
+    if (typeof collected.sequences === 'number') collected.sequences = [collected.sequences];
+    const { sequences } = collected;
+    const [first = Infinity] = sequences;
+    sequences.push(sequence);
+    if (sequence > first) return;
+    sequences[sequences.length - 1] = first;
+    sequences[0] = sequence;
+    collected.until = until;
+  }
+
+  build(): Backlog {
+    const sorted = new Map<number, Waiting>();
+    for (const [key, { sequences: all, until }] of this.#keys) {
+      const sequences = typeof all === 'number' ? all : new Sequences(all.sort((a, b) => a - b));
+      sorted.set(key, { sequences, until });
+      // So that the memory of both is not needed at the same time.
+      this.#keys.delete(key);
+    }
+    return new Backlog(sorted);
   }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { Backlog } from './backlog.ts';
+import { Backlog, BacklogBuilder } from './backlog.ts';
 import { Chains, type Link } from './chains.ts';
 
 const fresh = (key: number, sequence: number): Link => ({ key, sequence, bytes: 100, returned: false });
@@ -29,7 +29,7 @@ describe('deliveries of one key', () => {
       [11, 12],
     );
     assert.equal(chains.arrive(fresh(1, 13), 100), 'behind');
-    assert.equal(chains.until(fresh(1, 13)), 5_000);
+    assert.equal(chains.backlog.until(fresh(1, 13).key), 5_000);
     assert.equal(chains.arrive(fresh(2, 14), 100), 'send');
   });
 
@@ -39,7 +39,7 @@ describe('deliveries of one key', () => {
     chains.arrive(fresh(1, 11), 0);
     chains.left(fresh(1, 10), 5_000);
     assert.equal(chains.arrive(returned(1, 11), 4_000), 'behind');
-    assert.equal(chains.until(returned(1, 11)), 5_000);
+    assert.equal(chains.backlog.until(returned(1, 11).key), 5_000);
     assert.equal(chains.arrive(returned(1, 10), 5_000), 'send');
     assert.equal(chains.arrive(returned(1, 11), 5_000), 'queued');
     assert.equal(chains.ended(returned(1, 10), 5_000)?.sequence, 11);
@@ -63,7 +63,7 @@ describe('deliveries of one key', () => {
     let sequence = 1;
     while (chains.arrive(fresh(1, sequence), 0) === 'queued') sequence += 1;
     assert.ok(sequence > 100 && sequence < 1_000, `${sequence}`);
-    assert.ok(chains.until(fresh(1, sequence)) >= sequence);
+    assert.ok(chains.backlog.until(fresh(1, sequence).key) >= sequence);
     assert.equal(chains.arrive(fresh(1, sequence + 1), 0), 'behind');
     assert.equal(chains.arrive(fresh(2, sequence + 2), 0), 'send');
     assert.equal(chains.arrive(fresh(2, sequence + 3), 0), 'queued');
@@ -74,7 +74,7 @@ describe('deliveries of one key', () => {
     for (const sequence of [10, 11]) chains.arrive(fresh(1, sequence), 0);
     chains.left(fresh(1, 10), 5_000);
     assert.equal(chains.arrive(returned(1, 10), 3_000), 'send');
-    assert.equal(chains.until(fresh(1, 12)), 3_000);
+    assert.equal(chains.backlog.until(fresh(1, 12).key), 3_000);
   });
 
   test('that die behind an earlier one block later ones until the dead letter is written', () => {
@@ -252,12 +252,11 @@ class World {
     this.#received.clear();
     this.#finished.clear();
     for (const record of this.#committed) this.#finished.add(record);
-    const backlog = new Backlog();
+    const backlog = new BacklogBuilder();
     for (const record of this.#tiers) {
-      if (!this.#finished.has(record)) backlog.append(record.key, record.sequence, 0);
+      if (!this.#finished.has(record)) backlog.add(record.key, record.sequence, 0);
     }
-    backlog.sort();
-    this.#chains = new Chains(backlog);
+    this.#chains = new Chains(backlog.build());
   }
 
   stray(): void {

@@ -28,7 +28,7 @@ export type Verdict =
   | 'send'
   /** It waits in memory, and `ended` returns it when it is its turn. */
   | 'queued'
-  /** It has to wait in a retry topic, behind deliveries of its key that wait there; see `until`. */
+  /** It has to wait in a retry topic, behind deliveries of its key that wait there; see `Backlog.until`. */
   | 'behind'
   /** Another copy of it is unfinished, so this one is done. */
   | 'stale';
@@ -75,11 +75,6 @@ export class Chains<L extends Link> {
     this.backlog = backlog;
   }
 
-  /** Returns when the delivery that a `behind` one waits for is expected. */
-  until({ key }: Link): number {
-    return this.backlog.until(key);
-  }
-
   arrive(link: L, now: number): Verdict {
     const { key, sequence } = link;
     const isKnown = this.#isKnown(link);
@@ -122,11 +117,6 @@ export class Chains<L extends Link> {
     if (isStale && isKnown) this.backlog.remove(key, sequence);
     if (!isStale && !isKnown) this.backlog.add(key, sequence, Infinity);
     return !isStale;
-  }
-
-  /** The first waiting delivery of the key is expected at `until` or before. */
-  expect({ key }: Link, until: number): void {
-    this.backlog.expect(key, until);
   }
 
   /** A delivery from a retry topic is one of the copies that are known to wait. */

@@ -14,16 +14,15 @@
  * sends in order, so the first copy of a delivery still arrives after the first copies of all earlier ones.
  */
 import type { Destination } from '@tailrace/config';
-import { isTailraceError } from '@tailrace/errors';
 import type { Work } from '@tailrace/kafka';
 import type { Log } from '@tailrace/service';
 import type { TopicNames } from '@tailrace/topology';
 import { isOrdered, needsOrder, withSequence, type Event, type Received } from '../../delivery.ts';
-import { Heap } from '../due/heap.ts';
 import type { Receivers } from '../../receivers/receivers.ts';
 import { alsoHeldBy, behindUntil, windowBegan, windowEndedReason } from '../../transition.ts';
-import { Chains, type Link } from './chains.ts';
-import { hashKey, readBacklogs, type BacklogSource } from './read-backlog.ts';
+import type { Link } from './chains.ts';
+import { missingMs, OrderedPartitions, sequenceOf, type OrderedPartition } from './partitions.ts';
+import { hashKey, type BacklogSource } from './read-backlog.ts';
 
 /** Times are milliseconds since the epoch. */
 export interface OrderDependencies<J extends Received> {
@@ -44,49 +43,21 @@ export interface OrderDependencies<J extends Received> {
   readonly now: () => number;
 }
 
-interface JobLink<J> extends Link {
-  readonly job: J;
-}
-
-interface OwnedPartition<J> {
-  readonly number: number;
-  /** Any work of it, which says whether it is still owned. */
-  readonly work: Pick<Work, 'revoked'>;
-  chains: Chains<JobLink<J>>;
-  /** Whether the retry topics were read. */
-  known: boolean;
-  /** All of `deliveries` below this offset was received. */
-  receivedTo: number;
-  /** Jobs that cannot be decided about yet, lowest sequence first, so that none has to go behind another one here. */
-  readonly heldBack: Heap<J>;
-  heldBackSince: number;
-  /** When missing deliveries may be looked for again. */
-  checkAt: number;
-}
-
-/** Partitions that are assigned together are read together. */
-const gatherMs = 100;
-const retryPauseMs = 1_000;
 const heldBackPauseMs = 100;
-/** A delivery that is later than this is looked for in the retry topics. */
-const missingMs = 60_000;
 /** A delivery that is later than this is waited for as long again as it is late, at most for the longest time. */
 const promptMs = 5_000;
 const longestOverdueMs = 600_000;
-const checkIntervalMs = 600_000;
-/** After this, all deliveries that the backlog knows have been written. */
-const settleMs = 5_000;
 
 export class Order<J extends Received> {
   readonly #deps: OrderDependencies<J>;
-  readonly #partitions = new Map<number, OwnedPartition<J>>();
+  readonly #partitions: OrderedPartitions<J>;
   /** Work whose dead letter, before its turn, is being written. */
   readonly #givenUp = new WeakSet<Work>();
-  #unread: OwnedPartition<J>[] = [];
   #stopped = false;
 
   constructor(dependencies: OrderDependencies<J>) {
     this.#deps = dependencies;
+    this.#partitions = new OrderedPartitions(dependencies);
   }
 
   /** Sends a job that is new or due to its lane: now, later, or when it returns from a retry topic. */
@@ -111,7 +82,7 @@ export class Order<J extends Received> {
     const link = this.#linkOf(job);
     const { work } = job;
     if (!link || work.revoked || this.#stopped) return;
-    const chains = this.#partitions.get(work.partition)?.chains;
+    const chains = this.#partitions.of(work.partition)?.chains;
     if (this.#givenUp.has(work)) {
       chains?.gone(link);
       return;
@@ -124,30 +95,30 @@ export class Order<J extends Received> {
     const link = this.#linkOf(job);
     const { work } = job;
     if (!link || work.revoked || this.#stopped) return;
-    const behind = this.#partitions.get(work.partition)?.chains.left(link, until) ?? [];
+    const behind = this.#partitions.of(work.partition)?.chains.left(link, until) ?? [];
     for (const { job } of behind) this.#waitBehind(job, until);
   }
 
   removed(job: Received): void {
     const link = this.#linkOf(job);
-    if (link && !job.work.revoked) this.#partitions.get(job.work.partition)?.chains.gone(link);
+    if (link && !job.work.revoked) this.#partitions.of(job.work.partition)?.chains.gone(link);
   }
 
   /** From now on nothing is sent or written. */
   stop(): void {
     this.#stopped = true;
-    this.#partitions.clear();
+    this.#partitions.stop();
   }
 
   /** Whether all earlier deliveries were received. While jobs are held back, a timer finds that out for all of them. */
-  #isNext(partition: OwnedPartition<J>, job: J): boolean {
+  #isNext(partition: OrderedPartition<J>, job: J): boolean {
     if (job.delivery.dueAt === undefined || sequenceOf(job) < partition.receivedTo) return true;
     if (partition.heldBack.size > 0) return false;
     return sequenceOf(job) < this.#decidableTo(partition);
   }
 
   /** Returns the sequence below which all jobs may be decided about. */
-  #decidableTo(partition: OwnedPartition<J>): number {
+  #decidableTo(partition: OrderedPartition<J>): number {
     const { next = 0, end = 0 } = this.#deps.waiting.position(partition.number) ?? {};
     partition.receivedTo = next;
     // A topic that was deleted and created again may never reach these sequences.
@@ -155,20 +126,20 @@ export class Order<J extends Received> {
     return isAtEnd && partition.heldBack.size > 0 ? Infinity : next;
   }
 
-  #holdBack(partition: OwnedPartition<J>, job: J): void {
+  #holdBack(partition: OrderedPartition<J>, job: J): void {
     partition.heldBack.push(job);
     if (partition.heldBack.size > 1) return;
     partition.heldBackSince = this.#deps.now();
     if (partition.known) this.#releaseLater(partition);
   }
 
-  #releaseLater(partition: OwnedPartition<J>): void {
+  #releaseLater(partition: OrderedPartition<J>): void {
     setTimeout(() => {
       this.#release(partition);
     }, heldBackPauseMs);
   }
 
-  #release(partition: OwnedPartition<J>): void {
+  #release(partition: OrderedPartition<J>): void {
     const { heldBack } = partition;
     if (heldBack.size === 0 || this.#stopped || partition.work.revoked) return;
     const next = this.#decidableTo(partition);
@@ -179,14 +150,14 @@ export class Order<J extends Received> {
     if (heldBack.size > 0) this.#releaseLater(partition);
   }
 
-  #admit(partition: OwnedPartition<J>, job: J, hasWaited = false): void {
+  #admit(partition: OrderedPartition<J>, job: J, hasWaited = false): void {
     const link = this.#linkOf(job);
     if (!link || job.work.revoked || this.#stopped) return;
     const now = this.#deps.now();
     if (this.#isPaused(job)) {
       // Each waits by itself, not behind earlier ones: pausing must not consume retry windows.
       if (!partition.chains.hold({ ...link, job })) job.work.done();
-      else partition.chains.expect(link, this.#deps.settle.apply(job, { kind: 'paused' }));
+      else partition.chains.backlog.expect(link.key, this.#deps.settle.apply(job, { kind: 'paused' }));
       return;
     }
     switch (partition.chains.arrive({ ...link, job }, now)) {
@@ -205,16 +176,13 @@ export class Order<J extends Received> {
   }
 
   /** Returns when the first waiting delivery of its key is expected. */
-  #untilTurn(partition: OwnedPartition<J>, link: Link, job: J): number {
-    const until = partition.chains.until(link);
+  #untilTurn(partition: OrderedPartition<J>, link: Link, job: J): number {
+    const until = partition.chains.backlog.until(link.key);
     const now = this.#deps.now();
     const overdueMs = now - until;
     // While the receiver is down, the first one may wait much longer than it was expected to.
     if (overdueMs <= promptMs || this.#deps.receivers.receiverOf(job.delivery).isDown) return until;
-    if (overdueMs > missingMs && now >= partition.checkAt) {
-      partition.checkAt = now + checkIntervalMs;
-      void this.#forgetMissing(partition);
-    }
+    if (overdueMs > missingMs) this.#partitions.forgetMissing(partition, now);
     return now + Math.min(overdueMs, longestOverdueMs);
   }
 
@@ -254,82 +222,13 @@ export class Order<J extends Received> {
     return { key: hashKey(key), sequence, bytes: body.length, returned: dueAt !== undefined };
   }
 
-  #partitionOf({ work }: J): OwnedPartition<J> {
-    const known = this.#partitions.get(work.partition);
-    if (known && !known.work.revoked) return known;
-    for (const [number, partition] of this.#partitions) {
-      if (partition.work.revoked) this.#partitions.delete(number);
-    }
-    const assigned: OwnedPartition<J> = {
-      number: work.partition,
-      work,
-      chains: new Chains(),
-      known: false,
-      receivedTo: 0,
-      heldBack: new Heap((a, b) => sequenceOf(a) < sequenceOf(b)),
-      heldBackSince: 0,
-      checkAt: 0,
-    };
-    this.#partitions.set(work.partition, assigned);
-    if (this.#unread.length === 0) setTimeout(() => void this.#readTiers(), gatherMs);
-    this.#unread.push(assigned);
-    return assigned;
+  #partitionOf({ work }: J): OrderedPartition<J> {
+    const known = this.#partitions.of(work.partition);
+    if (known) return known;
+    const { partition, read } = this.#partitions.assign(work);
+    void read.then(() => {
+      this.#release(partition);
+    });
+    return partition;
   }
-
-  async #readTiers(): Promise<void> {
-    const partitions = this.#unread;
-    this.#unread = [];
-    for (;;) {
-      const owned = partitions.filter(({ work }) => !work.revoked);
-      if (owned.length === 0 || this.#stopped) return;
-      try {
-        const numbers = owned.map(({ number }) => number);
-        const backlogs = await readBacklogs(this.#deps.waiting, numbers);
-        for (const partition of owned) {
-          partition.chains = new Chains(backlogs.get(partition.number));
-          partition.known = true;
-          this.#deps.log.debug({ partition: partition.number }, 'ordered deliveries in retry topics read');
-          this.#release(partition);
-        }
-        return;
-      } catch (error) {
-        if (!isTailraceError(error, 'kafka-unavailable')) throw error;
-        this.#deps.log.warn({ err: error }, 'reading ordered deliveries in retry topics failed, retrying');
-        await pause(retryPauseMs);
-      }
-    }
-  }
-
-  /**
-   * Unblocks keys that wait for a record which no longer exists, because it expired or its topic was deleted and created
-   * again. Deliveries that are long overdue are looked for in the retry topics before they count as missing.
-   */
-  async #forgetMissing({ number, work, chains: { backlog } }: OwnedPartition<J>): Promise<void> {
-    const before = this.#deps.now() - missingMs;
-    const overdue = new Set(backlog.overdue(before).map(String));
-    await pause(settleMs);
-    if (work.revoked || this.#stopped) return;
-    try {
-      const existing = (await readBacklogs(this.#deps.waiting, [number])).get(number);
-      // Meanwhile a delivery may have ended, or been written to a retry topic that was already read.
-      const missing = backlog
-        .overdue(before)
-        .filter((entry) => overdue.has(String(entry)) && existing?.has(...entry) === false);
-      if (missing.length === 0) return;
-      for (const [key, sequence] of missing) backlog.remove(key, sequence);
-      const fields = { partition: number, missing: missing.length };
-      this.#deps.log.warn(fields, 'deliveries missing from retry topics; unblocking later ones');
-    } catch (error) {
-      if (!isTailraceError(error, 'kafka-unavailable')) throw error;
-    }
-  }
-}
-
-function sequenceOf({ delivery: { sequence = 0 } }: Received): number {
-  return sequence;
-}
-
-/** Does not keep the process alive. */
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms).unref());
 }

@@ -1,7 +1,7 @@
 /** Reads the ordered deliveries that wait in the retry topics of some partitions. */
 import type { ConsumedRecord } from '@tailrace/kafka';
 import { decodeDelivery, type Delivery } from '@tailrace/records';
-import { Backlog } from './backlog.ts';
+import { BacklogBuilder, type Backlog } from './backlog.ts';
 
 export interface BacklogSource {
   /** The unfinished records of these partitions, for each retry topic. */
@@ -15,19 +15,18 @@ export async function readBacklogs(
   { unfinished, until }: BacklogSource,
   partitions: readonly number[],
 ): Promise<Map<number, Backlog>> {
-  const backlogs = new Map(partitions.map((number) => [number, new Backlog()]));
+  const backlogs = new Map(partitions.map((number) => [number, new BacklogBuilder()]));
   const add = (record: ConsumedRecord): void => {
     if (record.headers['sequence'] === undefined) return;
     const delivery = decodeDelivery(record);
     if (typeof delivery === 'string' || delivery.sequence === undefined) return;
-    backlogs.get(record.partition)?.append(hashKey(delivery.key), delivery.sequence, until(delivery, record));
+    backlogs.get(record.partition)?.add(hashKey(delivery.key), delivery.sequence, until(delivery, record));
   };
   const read = async (tier: AsyncIterable<readonly ConsumedRecord[]>): Promise<void> => {
     for await (const records of tier) records.forEach(add);
   };
   await Promise.all(unfinished(partitions).map(read));
-  for (const backlog of backlogs.values()) backlog.sort();
-  return backlogs;
+  return new Map(Array.from(backlogs, ([number, backlog]) => [number, backlog.build()]));
 }
 
 /** Returns a hash of 53 bits, so that it is improbable that two of a million users share a chain. */

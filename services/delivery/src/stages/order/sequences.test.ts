@@ -31,14 +31,6 @@ describe('sequences', () => {
     );
   });
 
-  test('that were appended have the correct first one before they are sorted', () => {
-    const appended = new Sequences<number>();
-    for (const sequence of [5, 9, 3, 7, 3]) appended.append(sequence);
-    assert.equal(appended.first, 3);
-    appended.sort();
-    assert.deepEqual(appended.toArray(), [3, 3, 5, 7, 9]);
-  });
-
   test('move few of 100,000 items for changes at both ends and near the front', () => {
     const sequences = new Sequences<number>();
     const count = 100_000;

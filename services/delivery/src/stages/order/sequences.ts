@@ -12,7 +12,8 @@ export class Sequences<T extends Sequenced> {
   /** The index of the first item. Items before it are 0, so that taken items can be garbage collected. */
   #from = 0;
 
-  constructor(...items: T[]) {
+  /** @param items sorted; used from now on */
+  constructor(items: T[] = []) {
     this.#items = items;
   }
 
@@ -52,20 +53,6 @@ export class Sequences<T extends Sequenced> {
     this.#from = gap.length;
     this.#items = gap.concat(this.#items.slice(0, place), item, this.#items.slice(place));
     return before + behind;
-  }
-
-  /** Adds without sorting, for very many. `first` stays correct; call `sort()` before any other method. */
-  append(item: T): void {
-    const { first } = this;
-    this.#items.push(item);
-    if (first === undefined || sequenceOf(first) <= sequenceOf(item)) return;
-    this.#items[this.#from] = item;
-    this.#items[this.#items.length - 1] = first;
-  }
-
-  sort(): void {
-    this.#items = this.toArray().sort((a, b) => sequenceOf(a) - sequenceOf(b));
-    this.#from = 0;
   }
 
   /** Removes one item with the sequence, where there is one. Returns how many other items were moved. */

@@ -4,11 +4,11 @@
  */
 import { isTailraceError, type TailraceError } from '@tailrace/errors';
 import type { TObject, TProperties } from 'typebox';
-import { createLog } from './log.ts';
-import { createMetrics } from './metrics.ts';
-import { watchProcess } from './process-metrics.ts';
+import { createLog } from '../log/log.ts';
+import { createMetrics } from '../metrics/metrics.ts';
+import { watchProcess } from '../metrics/process.ts';
 import { Service, type ServiceDefinition, type ServiceProperties } from './service.ts';
-import { misspelledVariables, readSettings, type Environment, type SettingsOf } from './settings/read.ts';
+import { misspelledVariables, readSettings, type Environment, type SettingsOf } from '../settings/read.ts';
 
 export const exitCodes = {
   stopped: 0,

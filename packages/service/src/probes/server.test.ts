@@ -3,8 +3,9 @@ import { createServer, get as request, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
-import { createMetrics, type Metrics } from './metrics.ts';
-import { acceptsGzip, listen, startProbeServer, type Readiness } from './probe-server.ts';
+import { createMetrics, type Metrics } from '../metrics/metrics.ts';
+import { listen } from '../http/server.ts';
+import { acceptsGzip, startProbeServer, type Readiness } from './server.ts';
 
 /** As it comes, without what fetch does about compression. */
 async function scrape(port: number, path: string, headers: Readonly<Record<string, string>> = {}) {

@@ -11,42 +11,22 @@ import { isTailraceError, type TailraceError } from '@tailrace/errors';
 import { connectKafka, type Kafka } from '@tailrace/kafka';
 import type { Tracing } from '@tailrace/tracing';
 import type { TObject } from 'typebox';
-import { createHealth, type Health } from './health.ts';
-import { observeKafka, watchPublishers, watchRefusals } from './kafka-metrics.ts';
-import type { Log } from './log.ts';
-import { createMetrics, type Metrics } from './metrics.ts';
-import { startProbeServer, type Readiness } from './probe-server.ts';
-import type { SettingsOf } from './settings/read.ts';
-import type { serviceSettings } from './settings/shared.ts';
+import { Health } from '../probes/health.ts';
+import { observeKafka, watchPublishers, watchRefusals } from '../metrics/kafka.ts';
+import type { Log } from '../log/log.ts';
+import { createMetrics, type Metrics } from '../metrics/metrics.ts';
+import { startProbeServer, type Readiness } from '../probes/server.ts';
+import type { SettingsOf } from '../settings/read.ts';
+import type { serviceSettings } from '../settings/shared.ts';
 import { startServiceTracing } from './tracing.ts';
 
 export type ServiceProperties = ReturnType<typeof serviceSettings>;
 type KafkaConfig = Parameters<typeof connectKafka>[0];
 
-/** The parts that a service starts with. */
-export interface ServiceContext<Settings> {
-  readonly settings: Settings;
-  readonly log: Log;
-  readonly metrics: Metrics;
-  /** The checks of `/readyz` and `tailrace_check_ok`. */
-  readonly health: Health;
-  /** Undefined where tracing is off. */
-  readonly tracing: Tracing | undefined;
-  /** Aborted when the service stops. */
-  readonly signal: AbortSignal;
-  /** Aborted before that, when the service has become unready and still serves for TAILRACE_SHUTDOWN_DELAY. */
-  readonly leaving: AbortSignal;
-  /** Connects to Kafka, with metrics and a check. The connection is closed at the stop. */
-  openKafka(config: KafkaConfig): Kafka;
-  /** Registers a function to call at the stop, in reverse order of registration. `name` is for the log. */
-  onClose(name: string, close: () => Promise<void> | void): void;
-  /**
-   * Calls `attempt` again while it fails with an error of status 503 (Kafka is unavailable, rejects the
-   * credentials, lacks a topic). Until it resolves, the service is not ready, with the error as the reason. The log has
-   * each different error once.
-   */
-  whenAvailable<T>(what: string, attempt: () => Promise<T>): Promise<T>;
-}
+/** What a service opens its parts with. */
+export type ServiceContext<Settings> = Readonly<
+  Omit<Service<ServiceProperties>, 'settings' | 'start' | 'stop'> & { settings: Settings }
+>;
 
 export interface ServiceDefinition<P extends ServiceProperties> {
   readonly name: string;
@@ -74,12 +54,15 @@ export interface ServiceHost {
 }
 
 export class Service<P extends ServiceProperties> {
+  readonly settings: SettingsOf<TObject<P>>;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** The checks of `/readyz` and `tailrace_check_ok`. */
+  readonly health = new Health();
+  /** Undefined where tracing is off. */
+  tracing: Tracing | undefined;
   readonly #definition: ServiceDefinition<P>;
-  readonly #settings: SettingsOf<TObject<P>>;
-  readonly #log: Log;
-  readonly #metrics: Metrics;
   readonly #connect: typeof connectKafka;
-  readonly #health = createHealth();
   readonly #leaving = new AbortController();
   readonly #stopping = new AbortController();
   readonly #closers: Closer[] = [];
@@ -92,34 +75,42 @@ export class Service<P extends ServiceProperties> {
     { log, metrics = createMetrics(), connect = connectKafka }: ServiceHost,
   ) {
     this.#definition = definition;
-    this.#settings = settings;
-    this.#log = log;
-    this.#metrics = metrics;
+    this.settings = settings;
+    this.log = log;
+    this.metrics = metrics;
     this.#connect = connect;
     watchHealth(metrics, () => this.#readiness());
   }
 
+  /** Aborted when the service stops. */
+  get signal(): AbortSignal {
+    return this.#stopping.signal;
+  }
+
+  /** Aborted before that, when the service has become unready and still serves for TAILRACE_SHUTDOWN_DELAY. */
+  get leaving(): AbortSignal {
+    return this.#leaving.signal;
+  }
+
   /** Resolves when the service is ready, or when its stop began before. */
   async start(): Promise<void> {
-    const log = this.#log;
+    const { log, metrics } = this;
     const { host, metricsPort, shutdownGraceMs, tracing } = this.#shared;
     try {
       const readiness = (): Readiness => this.#readiness();
-      const probes = await startProbeServer({ host, port: metricsPort, metrics: this.#metrics, readiness });
-      this.#onClose('probe server', () => probes.close());
+      const probes = await startProbeServer({ host, port: metricsPort, metrics, readiness });
+      this.onClose('probe server', () => probes.close());
       log.info({ metricsPort: probes.port }, 'starting');
-      const started = await startServiceTracing(this.#definition.name, tracing, {
-        log,
-        metrics: this.#metrics,
-      });
-      if (started) this.#onClose('tracing', () => started.close(lastExportMs(shutdownGraceMs)));
-      const fields = await this.#definition.open(this.#context(started));
-      if (this.#leaving.signal.aborted) return;
+      const started = await startServiceTracing(this.#definition.name, tracing, { log, metrics });
+      if (started) this.onClose('tracing', () => started.close(lastExportMs(shutdownGraceMs)));
+      this.tracing = started;
+      const fields = await this.#definition.open(this);
+      if (this.leaving.aborted) return;
       this.#notReadyBecause = undefined;
       log.info({ ...fields }, 'ready');
       log.flush();
     } catch (error) {
-      if (!this.#stopping.signal.aborted) throw error;
+      if (!this.signal.aborted) throw error;
     }
   }
 
@@ -128,72 +119,62 @@ export class Service<P extends ServiceProperties> {
    * in time, and with undefined where a stop has begun before.
    */
   async stop(reason: string, delayMs = 0): Promise<boolean | undefined> {
-    if (this.#leaving.signal.aborted) return undefined;
+    if (this.leaving.aborted) return undefined;
     const isServing = this.#notReadyBecause === undefined;
     this.#notReadyBecause = `it is stopping: ${reason}`;
-    this.#log.info({ reason }, 'stopping');
+    this.log.info({ reason }, 'stopping');
     this.#leaving.abort();
     if (isServing && delayMs > 0) {
-      this.#log.info({ delayMs }, 'serving until load balancers have noticed');
+      this.log.info({ delayMs }, 'serving until load balancers have noticed');
       await wait(delayMs);
     }
     this.#stopping.abort();
-    this.#health.close();
-    const clean = await closeAll(this.#closers, this.#shared.shutdownGraceMs, this.#log);
-    if (clean) this.#log.info('stopped');
+    this.health.close();
+    const clean = await closeAll(this.#closers, this.#shared.shutdownGraceMs, this.log);
+    if (clean) this.log.info('stopped');
     return clean;
+  }
+
+  /** Connects to Kafka, with metrics and a check. The connection is closed at the stop. */
+  openKafka(config: KafkaConfig): Kafka {
+    const kafka = this.#connect(config, this.log, observeKafka(this.metrics));
+    this.onClose('Kafka', () => kafka.close());
+    watchPublishers(this.metrics, kafka);
+    watchRefusals(this.metrics, kafka);
+    this.#kafka = kafka;
+    this.health.add('kafka', () => kafka.ping());
+    return kafka;
+  }
+
+  /** Registers a function to call at the stop, in reverse order of registration. `name` is for the log. */
+  onClose(name: string, close: () => Promise<void> | void): void {
+    this.#closers.push({ name, close });
+  }
+
+  /**
+   * Calls `attempt` again while it fails with an error of status 503 (Kafka is unavailable, rejects the
+   * credentials, lacks a topic). Until it resolves, the service is not ready, with the error as the reason. The log has
+   * each different error once.
+   */
+  whenAvailable<T>(what: string, attempt: () => Promise<T>): Promise<T> {
+    const logged = new Set<string>();
+    if (!this.leaving.aborted) this.#notReadyBecause = `it is waiting for ${what}`;
+    return retryWhileUnavailable(attempt, this.signal, ({ code, message }) => {
+      if (this.leaving.aborted) return;
+      this.#notReadyBecause = `it is waiting for ${what}: ${message}`;
+      if (logged.has(message) || logged.size >= maxLogged) return;
+      logged.add(message);
+      this.log.warn({ code, waitingFor: what }, message);
+    });
   }
 
   /** The settings that every service has. */
   get #shared(): SettingsOf<TObject<ServiceProperties>> {
-    return this.#settings as SettingsOf<TObject<ServiceProperties>>;
-  }
-
-  #context(tracing: Tracing | undefined): ServiceContext<SettingsOf<TObject<P>>> {
-    return {
-      settings: this.#settings,
-      log: this.#log,
-      metrics: this.#metrics,
-      health: this.#health,
-      tracing,
-      signal: this.#stopping.signal,
-      leaving: this.#leaving.signal,
-      openKafka: (config) => this.#openKafka(config),
-      onClose: (name, close) => {
-        this.#onClose(name, close);
-      },
-      whenAvailable: (what, attempt) => this.#whenAvailable(what, attempt),
-    };
-  }
-
-  #openKafka(config: KafkaConfig): Kafka {
-    const kafka = this.#connect(config, this.#log, observeKafka(this.#metrics));
-    this.#onClose('Kafka', () => kafka.close());
-    watchPublishers(this.#metrics, kafka);
-    watchRefusals(this.#metrics, kafka);
-    this.#kafka = kafka;
-    this.#health.add('kafka', () => kafka.ping());
-    return kafka;
-  }
-
-  #onClose(name: string, close: () => Promise<void> | void): void {
-    this.#closers.push({ name, close });
-  }
-
-  #whenAvailable<T>(what: string, attempt: () => Promise<T>): Promise<T> {
-    const logged = new Set<string>();
-    if (!this.#leaving.signal.aborted) this.#notReadyBecause = `it is waiting for ${what}`;
-    return retryWhileUnavailable(attempt, this.#stopping.signal, ({ code, message }) => {
-      if (this.#leaving.signal.aborted) return;
-      this.#notReadyBecause = `it is waiting for ${what}: ${message}`;
-      if (logged.has(message) || logged.size >= maxLogged) return;
-      logged.add(message);
-      this.#log.warn({ code, waitingFor: what }, message);
-    });
+    return this.settings as SettingsOf<TObject<ServiceProperties>>;
   }
 
   #readiness(): Readiness {
-    const { checks } = this.#health;
+    const { checks } = this.health;
     const reason = this.#notReadyBecause ?? this.#kafka?.refusal()?.message;
     return reason === undefined ? { ready: true, checks } : { ready: false, reason, checks };
   }

@@ -2,7 +2,7 @@
  * A histogram whose values cost a few comparisons each, and whose text is made at a scrape. prom-client's builds a key of
  * the labels and an object for each value, which is too slow for values of every event.
  */
-import type { PageSample } from './metrics-page.ts';
+import type { PageSample } from './page.ts';
 
 /** One series. */
 export class Distribution {

@@ -2,7 +2,7 @@
 import { catalogue, firstSeries, labelNamesOf, specOf, type LabelsOf, type NameOf } from '@tailrace/metrics';
 import { collectDefaultMetrics, Counter as PromCounter, Gauge, Registry } from 'prom-client';
 import { Histogram } from './histogram.ts';
-import { createPage, createPages, type MetricsPages } from './metrics-page.ts';
+import { createPage, createPages, type MetricsPages } from './page.ts';
 
 /** Type, labels, buckets and help of a metric are in the catalogue (packages/metrics). */
 export interface Metrics {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { test } from 'node:test';
 import type { PartitionLag } from '@tailrace/kafka';
-import { observeKafka, watchConsumption, watchPublishers } from './kafka-metrics.ts';
+import { observeKafka, watchConsumption, watchPublishers } from './kafka.ts';
 import { createMetrics } from './metrics.ts';
 
 const totals = {

@@ -76,9 +76,10 @@ function startService(start: string, env: Record<string, string> = {}, options: 
 }
 
 test('a service says ready once it works, and on SIGTERM closes in reverse order and exits with 0', async () => {
-  await using service = startService(`async ({ log, onClose }) => {
-    onClose('first', () => log.info('closed first'));
-    onClose('second', () => new Promise((done) => { process.once('SIGUSR2', done); log.info('closing slowly'); log.flush(); }));
+  await using service = startService(`async (context) => {
+    const { log } = context;
+    context.onClose('first', () => log.info('closed first'));
+    context.onClose('second', () => new Promise((done) => { process.once('SIGUSR2', done); log.info('closing slowly'); log.flush(); }));
     return { url: 'http://here' };
   }`);
   const ready = await service.line('ready');
@@ -127,9 +128,9 @@ test('a service ends with the parent that holds its IPC channel', async () => {
 
 test('a component that exceeds the grace period is logged, and the exit code is not 0', async () => {
   await using service = startService(
-    `async ({ onClose }) => {
-      onClose('kafka', () => undefined);
-      onClose('http server', () => new Promise(() => undefined));
+    `async (context) => {
+      context.onClose('kafka', () => undefined);
+      context.onClose('http server', () => new Promise(() => undefined));
     }`,
     { TAILRACE_SHUTDOWN_GRACE: '50ms' },
   );

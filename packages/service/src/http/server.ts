@@ -1,8 +1,9 @@
 /**
  * The HTTP code that ingest (on node:http) and control (on fastify) share: responses to requests that the parser refused,
- * the OpenAPI description of errors, and closing.
+ * the OpenAPI description of errors, listening and closing.
  */
 import { STATUS_CODES, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { errorTable, TailraceError, type ErrorCode } from '@tailrace/errors';
 
@@ -55,4 +56,43 @@ export async function closeServer(server: Server, timeoutMs: number): Promise<vo
   const late = await Promise.race([closed, wait(timeoutMs, 'late', { ref: false })]);
   if (late === 'late') server.closeAllConnections();
   await closed;
+}
+
+/**
+ * Opens `server`, without a host on all interfaces, and returns the port; for port 0 the system chooses one.
+ *
+ * @throws TailraceError `invalid-settings` if the port cannot be opened; it names `setting`, the variable to change
+ */
+export async function listen(
+  server: Server,
+  { port, host }: { readonly port: number; readonly host?: string | undefined },
+  setting: string,
+): Promise<number> {
+  await new Promise<void>((listening, failed) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      failed(error.code === 'EADDRNOTAVAIL' ? foreignHost(host) : unusablePort(error, port, setting));
+    });
+    server.listen({ port, ...(host !== undefined && { host }) }, listening);
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+function foreignHost(host = ''): TailraceError {
+  return new TailraceError(
+    'invalid-settings',
+    `TAILRACE_HOST: ${host} is not an address of this machine. Set it to one, or unset it to listen on all.`,
+  );
+}
+
+/** The error to report after listening on `port` failed with `error`. */
+function unusablePort(error: NodeJS.ErrnoException, port: number, setting: string): Error {
+  const why = {
+    EADDRINUSE: 'is in use by another process. Stop that process',
+    EACCES: 'cannot be opened by this user. Allow it',
+  }[error.code ?? ''];
+  if (why === undefined) return error;
+  return new TailraceError(
+    'invalid-settings',
+    `${setting}: port ${port} ${why}, or set ${setting} to another.`,
+  );
 }

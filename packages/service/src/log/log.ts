@@ -8,7 +8,7 @@
  */
 import { pino, type DestinationStream, type Logger } from 'pino';
 import { createErrorSerializer } from './repeated-stacks.ts';
-import type { LogLevel } from './settings/shared.ts';
+import type { LogLevel } from '../settings/shared.ts';
 
 export type Log = Logger;
 

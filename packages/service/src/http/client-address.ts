@@ -1,7 +1,7 @@
 /** The address of the client of a request. `X-Forwarded-*` is believed only where a proxy of TAILRACE_TRUSTED_PROXIES sent it. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { BlockList, isIP, isIPv4, SocketAddress } from 'node:net';
-import type { Cidr } from './settings/kinds.ts';
+import type { Cidr } from '../settings/kinds.ts';
 
 export interface TrustedProxies {
   /** Whether headers are believed that come from this address. */

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { TailraceError } from '@tailrace/errors';
 import { simulateTime } from '@tailrace/testing';
 import { createLogTo, type Log } from './log.ts';
-import type { LogLevel } from './settings/shared.ts';
+import type { LogLevel } from '../settings/shared.ts';
 
 function collect(level: LogLevel = 'info'): { log: Log; lines: Record<string, unknown>[] } {
   const lines: Record<string, unknown>[] = [];

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { simulateTime } from '@tailrace/testing';
 import { createMetrics } from './metrics.ts';
-import { readRevision, watchProcess } from './process-metrics.ts';
+import { readRevision, watchProcess } from './process.ts';
 
 test('the build has a version, and the revision of the file that an image has', async () => {
   const metrics = createMetrics({ processMetrics: false });

@@ -1,9 +1,9 @@
 /** Tracing of a service: its resource, its metric, and its failures in the log. */
 import { randomUUID } from 'node:crypto';
 import { openTracing, type Tracing } from '@tailrace/tracing';
-import type { Log } from './log.ts';
-import type { Metrics } from './metrics.ts';
-import type { TracingSettings } from './settings/tracing.ts';
+import type { Log } from '../log/log.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import type { TracingSettings } from '../settings/tracing.ts';
 
 /** Failed exports share a line in this time. */
 const failureLineEveryMs = 60_000;

@@ -6,11 +6,11 @@ import { test } from 'node:test';
 import { TailraceError } from '@tailrace/errors';
 import { collect } from '@tailrace/testing';
 import Type from 'typebox';
-import { createLogTo } from './log.ts';
-import { createMetrics } from './metrics.ts';
+import { createLogTo } from '../log/log.ts';
+import { createMetrics } from '../metrics/metrics.ts';
 import { Service, type ServiceContext } from './service.ts';
-import { readSettings, type Environment } from './settings/read.ts';
-import { serviceSettings } from './settings/shared.ts';
+import { readSettings, type Environment } from '../settings/read.ts';
+import { serviceSettings } from '../settings/shared.ts';
 
 interface LogLine {
   readonly msg: string;
@@ -67,10 +67,10 @@ const messages = (lines: readonly LogLine[]): string[] => lines.map(({ msg }) =>
 test('at its stop a ready service is unready and serves for the delay, and closes then', async () => {
   const state: { leaving?: AbortSignal; signal?: AbortSignal } = {};
   const whileClosing = Promise.withResolvers<readonly string[]>();
-  await using service = create(({ leaving, signal, onClose }) => {
-    Object.assign(state, { leaving, signal });
+  await using service = create((context) => {
+    Object.assign(state, { leaving: context.leaving, signal: context.signal });
     // The probe server closes last.
-    onClose('HTTP server', async () => {
+    context.onClose('HTTP server', async () => {
       const pages = await Promise.all(['/readyz', '/metrics'].map((page) => service.probe(page)));
       whileClosing.resolve(pages.map(({ status, body }) => `${status} ${body}`));
     });
@@ -131,9 +131,9 @@ test('a check that fails later is a metric and on /readyz, and the service stays
 });
 
 test('a reason to wait is logged once, and each further reason too', async () => {
-  await using service = create(async ({ whenAvailable }) => {
+  await using service = create(async (context) => {
     const problems = ['no topic', 'no topic', 'no broker'];
-    await whenAvailable('its topics', () => {
+    await context.whenAvailable('its topics', () => {
       const problem = problems.shift();
       if (problem) return Promise.reject(new TailraceError('topic-missing', problem));
       return Promise.resolve();
@@ -148,8 +148,8 @@ test('a reason to wait is logged once, and each further reason too', async () =>
 test('a service waits for an unavailable dependency, live and not ready with the reason, and then continues', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   let isThere = false;
-  await using service = create(async ({ whenAvailable }) => {
-    const kafka = await whenAvailable('Kafka', () =>
+  await using service = create(async (context) => {
+    const kafka = await context.whenAvailable('Kafka', () =>
       isThere
         ? Promise.resolve('connected')
         : Promise.reject(new TailraceError('kafka-unavailable', 'no broker answers at a:9092')),
@@ -173,8 +173,8 @@ test('a service waits for an unavailable dependency, live and not ready with the
 
 test('a waiting service stops immediately', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
-  await using service = create(async ({ whenAvailable }) => {
-    await whenAvailable('Kafka', () =>
+  await using service = create(async (context) => {
+    await context.whenAvailable('Kafka', () =>
       Promise.reject(new TailraceError('kafka-unavailable', 'no broker answers')),
     );
     return undefined;
@@ -186,11 +186,11 @@ test('a waiting service stops immediately', async (t) => {
 });
 
 test('an error while closing is logged, the rest is closed, and the stop is not clean', async () => {
-  await using service = create(({ log, onClose }) => {
-    onClose('kafka', () => {
-      log.info('closed kafka');
+  await using service = create((context) => {
+    context.onClose('kafka', () => {
+      context.log.info('closed kafka');
     });
-    onClose('http server', () => {
+    context.onClose('http server', () => {
       throw new Error('cannot');
     });
     return Promise.resolve(undefined);

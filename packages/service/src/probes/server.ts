@@ -1,13 +1,12 @@
 /** The HTTP server for operators: `/metrics` and its pages, `/livez` and `/readyz`, on a separate port. */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { constants, createGzip } from 'node:zlib';
-import { TailraceError } from '@tailrace/errors';
+import { listen } from '../http/server.ts';
 import type { CheckReport } from './health.ts';
-import type { Metrics } from './metrics.ts';
-import type { MetricsPage } from './metrics-page.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import type { MetricsPage } from '../metrics/page.ts';
 import { createSlicer } from './slices.ts';
 
 /** The answer of `/readyz`. */
@@ -119,49 +118,4 @@ export function acceptsGzip(header = ''): boolean {
 
 function json(status: number, value: object): Answer {
   return { status, contentType: 'application/json', body: `${JSON.stringify(value)}\n` };
-}
-
-/** Without a host, all interfaces. */
-export interface ListenAddress {
-  readonly port: number;
-  readonly host?: string | undefined;
-}
-
-/**
- * Opens `server` and returns the port; for port 0 the system chooses one.
- *
- * @throws TailraceError `invalid-settings` if the port cannot be opened; it names `setting`, the variable to change
- */
-export async function listen(
-  server: Server,
-  { port, host }: ListenAddress,
-  setting: string,
-): Promise<number> {
-  await new Promise<void>((listening, failed) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      failed(error.code === 'EADDRNOTAVAIL' ? foreignHost(host) : unusablePort(error, port, setting));
-    });
-    server.listen({ port, ...(host !== undefined && { host }) }, listening);
-  });
-  return (server.address() as AddressInfo).port;
-}
-
-function foreignHost(host = ''): TailraceError {
-  return new TailraceError(
-    'invalid-settings',
-    `TAILRACE_HOST: ${host} is not an address of this machine. Set it to one, or unset it to listen on all.`,
-  );
-}
-
-/** The error to report after listening on `port` failed with `error`. */
-function unusablePort(error: NodeJS.ErrnoException, port: number, setting: string): Error {
-  const why = {
-    EADDRINUSE: 'is in use by another process. Stop that process',
-    EACCES: 'cannot be opened by this user. Allow it',
-  }[error.code ?? ''];
-  if (why === undefined) return error;
-  return new TailraceError(
-    'invalid-settings',
-    `${setting}: port ${port} ${why}, or set ${setting} to another.`,
-  );
 }

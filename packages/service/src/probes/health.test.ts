@@ -1,19 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { simulateTime } from '@tailrace/testing';
-import { createHealth, type CheckReport, type Health } from './health.ts';
+import { Health, type CheckReport } from './health.ts';
 
-function openHealth(options?: Parameters<typeof createHealth>[0]): Health & Disposable {
-  const health = createHealth(options);
-  return {
-    ...health,
-    get checks() {
-      return health.checks;
-    },
+function openHealth(options?: ConstructorParameters<typeof Health>[0]): Health & Disposable {
+  const health = new Health(options);
+  return Object.assign(health, {
     [Symbol.dispose]: () => {
       health.close();
     },
-  };
+  });
 }
 
 async function until(health: Health, name: string, isWanted: (report: CheckReport) => boolean) {

@@ -1,11 +1,11 @@
 /** The metrics of the process itself: which code runs, and how busy the event loop is. */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import packageJson from '../package.json' with { type: 'json' };
+import packageJson from '../../package.json' with { type: 'json' };
 import type { Metrics } from './metrics.ts';
 
 /** An image is built with this file, which holds the commit. It is in the folder of the project. */
-export const revisionFile = path.join(import.meta.dirname, '../../../REVISION');
+export const revisionFile = path.join(import.meta.dirname, '../../../../REVISION');
 
 const unknown = 'unknown';
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, get } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
-import { clientError, closeServer, closingResponse, errorResponses } from './http.ts';
+import { clientError, closeServer, closingResponse, errorResponses } from './server.ts';
 
 test('a request that arrives too slowly is a timeout, and other client errors are malformed requests', () => {
   const withCode = (code: string) => Object.assign(new Error(code), { code });

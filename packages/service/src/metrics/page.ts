@@ -1,6 +1,6 @@
 /**
  * Metrics with one or more series for each destination, source or partition. There may be tens of thousands of series, so
- * they are not on `/metrics`, and their pages are generated line by line while they are sent (slices.ts).
+ * they are not on `/metrics`, and their pages are generated line by line while they are sent (probes/slices.ts).
  */
 import {
   specOf,
