@@ -4,7 +4,7 @@ import { Places } from '../access/places.ts';
 import { periodOf, periodParameters } from '../http/moment.ts';
 import { closedObject, namedObject, optionalText, time } from '../http/schemas.ts';
 import { cursorsOf, pageOf, pageParameters } from '../http/page.ts';
-import type { Api } from '../http/api.ts';
+import { routesOf, type Api } from '../http/api.ts';
 import { readAudit, type AuditKafka } from './read.ts';
 
 const exactly = (what: string) =>
@@ -54,23 +54,18 @@ const listAuditQuery = closedObject({
 
 /** @param topic the topic `audit` */
 export function auditRoutes(app: Api, kafka: AuditKafka, topic: string): void {
+  const route = routesOf(app, 'Audit');
   /** A reading takes up to 17,500 records, so that a few at a time bound memory. */
   const places = new Places('auditReadings');
-  app.get(
-    '/audit',
-    {
-      schema: {
-        operationId: 'listAudit',
-        summary: 'List the audit log, newest first',
-        description:
-          'Changes, reads of bodies and refused requests of the last 90 days, over the API and by commands on Kafka. A page may have fewer ' +
-          'entries than `limit`, or none, and a `next`: a request reads up to 17,500 records.',
-        tags: ['Audit'],
-        querystring: listAuditQuery,
-        response: { 200: pageOf(recordSchema) },
-      },
-    },
-    async ({ query, caller }) => {
+  route.get('/audit', {
+    operationId: 'listAudit',
+    summary: 'List the audit log, newest first',
+    description:
+      'Changes, reads of bodies and refused requests of the last 90 days, over the API and by commands on Kafka. A page may have fewer ' +
+      'entries than `limit`, or none, and a `next`: a request reads up to 17,500 records.',
+    querystring: listAuditQuery,
+    response: { 200: pageOf(recordSchema) },
+    handler: async ({ query, caller }) => {
       const { limit = 50, cursor, action, target, actor, outcome } = query;
       const before = cursors.decode(cursor);
       const filter = { action, target, actor, outcome, ...periodOf(query) };
@@ -81,7 +76,7 @@ export function auditRoutes(app: Api, kafka: AuditKafka, topic: string): void {
         ...(page.before !== undefined && { next: cursors.encode(page.before) }),
       };
     },
-  );
+  });
 }
 
 function isOffset(value: unknown): value is number {

@@ -6,9 +6,9 @@ import { isWritten, progressOf, type DeletionRequest, type Deletions } from './i
 import { audit } from '../http/audit.ts';
 import { maxBodyBytes, requireWellFormed, userIdsSchema } from '../suppressions/user-ids.ts';
 import { entryNotFound } from '../http/errors.ts';
-import { idParams, named, namedObject, time } from '../http/schemas.ts';
+import { named, namedObject, time } from '../http/schemas.ts';
 import { cursorsOf, pageOf, pageQuery } from '../http/page.ts';
-import type { Api } from '../http/api.ts';
+import { routesOf, type Api } from '../http/api.ts';
 
 const requestId = Type.String({
   pattern: '^[a-zA-Z0-9._~-]{1,100}$',
@@ -65,7 +65,6 @@ const requestSchema = Type.Object({
     }),
   ),
 });
-const tags = ['Deletion requests'];
 
 const cursors = cursorsOf('deletions', isPosition);
 
@@ -79,29 +78,24 @@ const listDeletionsAnswers = {
 };
 
 export function deletionRoutes(app: Api, deletions: Deletions, history: Pick<History, 'read'>): void {
+  const route = routesOf(app, 'Deletion requests');
   const show = (request: DeletionRequest) => ({
     ...fieldsOf(request),
     sources: outcomesOf(request, history),
   });
 
-  app.post(
-    '/deletions',
-    {
-      bodyLimit: maxBodyBytes,
-      config: { errors: ['conflict', 'too-many-suppressions'] },
-      schema: {
-        operationId: 'createDeletion',
-        summary: 'Create a deletion request',
-        description:
-          'Each enabled destination of each affected source receives a webhook of type delete for each user. Calls of the ' +
-          'users that were accepted before are not sent any more, and they leave the audiences. A request with ' +
-          'the same requestId and content is executed once; repetitions are answered with 200.',
-        tags,
-        body: named('DeletionInput', wantedSchema),
-        response: { 200: named('Deletion', requestSchema), 202: named('Deletion', requestSchema) },
-      },
-    },
-    async (request, reply) => {
+  route.post('/deletions', {
+    operationId: 'createDeletion',
+    summary: 'Create a deletion request',
+    description:
+      'Each enabled destination of each affected source receives a webhook of type delete for each user. Calls of the ' +
+      'users that were accepted before are not sent any more, and they leave the audiences. A request with ' +
+      'the same requestId and content is executed once; repetitions are answered with 200.',
+    body: named('DeletionInput', wantedSchema),
+    response: { 200: named('Deletion', requestSchema), 202: named('Deletion', requestSchema) },
+    bodyLimit: maxBodyBytes,
+    errors: ['conflict', 'too-many-suppressions'],
+    handler: async (request, reply) => {
       const { requestId: id = request.idempotency?.id, userIds, sources } = request.body;
       requireWellFormed(userIds);
       audit(request, 'deletion.create', `deletion/${id ?? 'new'}`);
@@ -109,20 +103,14 @@ export function deletionRoutes(app: Api, deletions: Deletions, history: Pick<His
       void reply.header('location', `/v1/deletions/${created.request.id}`);
       return reply.status(created.isNew ? 202 : 200).send(show(created.request));
     },
-  );
-  app.get(
-    '/deletions',
-    {
-      schema: {
-        operationId: 'listDeletions',
-        summary: 'List deletion requests, newest first',
-        description: 'Without delivery outcomes; get a single request for those.',
-        tags,
-        querystring: pageQuery,
-        response: listDeletionsAnswers,
-      },
-    },
-    ({ query }) => {
+  });
+  route.get('/deletions', {
+    operationId: 'listDeletions',
+    summary: 'List deletion requests, newest first',
+    description: 'Without delivery outcomes; get a single request for those.',
+    querystring: pageQuery,
+    response: listDeletionsAnswers,
+    handler: ({ query }) => {
       const { limit = 50, cursor } = query;
       const all = deletions.list();
       const after = cursors.decode(cursor);
@@ -134,45 +122,31 @@ export function deletionRoutes(app: Api, deletions: Deletions, history: Pick<His
       if (!last || rest.length <= limit) return { items };
       return { items, next: cursors.encode([last.createdAt, last.id]) };
     },
-  );
-  app.get(
-    '/deletions/:id',
-    {
-      schema: {
-        operationId: 'getDeletion',
-        summary: 'Get a deletion request with its delivery outcomes',
-        tags,
-        params: idParams,
-        response: { 200: named('Deletion', requestSchema) },
-      },
-    },
-    ({ params }) => {
+  });
+  route.get('/deletions/:id', {
+    operationId: 'getDeletion',
+    summary: 'Get a deletion request with its delivery outcomes',
+    response: { 200: named('Deletion', requestSchema) },
+    handler: ({ params }) => {
       const found = deletions.get(params.id);
       if (found) return show(found);
       throw entryNotFound('deletion request', params.id);
     },
-  );
-  app.post(
-    '/deletions/:id/lift',
-    {
-      config: { errors: ['conflict'] },
-      schema: {
-        operationId: 'liftDeletion',
-        summary: 'Lift a deletion',
-        description:
-          'What the users did before the deletion may be sent again, for example by a replay. Nothing is brought back by ' +
-          'this alone: deliveries that have ended stay ended, and receivers keep what they have deleted.',
-        tags,
-        params: idParams,
-        response: { 200: requestSchema },
-      },
-    },
-    async (request) => {
+  });
+  route.post('/deletions/:id/lift', {
+    operationId: 'liftDeletion',
+    summary: 'Lift a deletion',
+    description:
+      'What the users did before the deletion may be sent again, for example by a replay. Nothing is brought back by ' +
+      'this alone: deliveries that have ended stay ended, and receivers keep what they have deleted.',
+    response: { 200: requestSchema },
+    errors: ['conflict'],
+    handler: async (request) => {
       const { id } = request.params;
       audit(request, 'deletion.lift', `deletion/${id}`);
       return show(await deletions.lift(id));
     },
-  );
+  });
 }
 
 /** Without the outcomes of deliveries while the history is unavailable: the request does not depend on it. */

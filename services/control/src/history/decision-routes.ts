@@ -14,7 +14,7 @@ import { showUser } from '../access/mask.ts';
 import { periodOf, periodParameters } from '../http/moment.ts';
 import { closedObject, named, optionalText, time } from '../http/schemas.ts';
 import { cursorsOf, pageOf, pageParameters } from '../http/page.ts';
-import type { Api } from '../http/api.ts';
+import { routesOf, type Api } from '../http/api.ts';
 import { userKeySchema } from './delivery-routes.ts';
 
 const text = (description: string) => Type.Optional(Type.String({ minLength: 1, description }));
@@ -48,22 +48,16 @@ const filteredEventSchema = Type.Object({
 const cursors = cursorsOf('decisions', isPosition);
 
 export function decisionRoutes(app: Api, history: Pick<History, 'read'>): void {
-  app.get(
-    '/decisions',
-    {
-      config: { errors: ['history-unavailable'] },
-      schema: {
-        operationId: 'listDecisions',
-        summary: 'List the events that destinations did not get, newest first',
-        description:
-          'One item for each event and destination, as the router decided then; of an event, up to 100 destinations. With several ' +
-          'filters that rarely match together, a page may have fewer items than `limit`, or none, and `next`.',
-        tags: ['History'],
-        querystring: closedObject({ ...filters, ...periodParameters, ...pageParameters }),
-        response: { 200: pageOf(named('FilteredEvent', filteredEventSchema)) },
-      },
-    },
-    async ({ query, role, caller }) => {
+  const route = routesOf(app, 'History', ['history-unavailable']);
+  route.get('/decisions', {
+    operationId: 'listDecisions',
+    summary: 'List the events that destinations did not get, newest first',
+    description:
+      'One item for each event and destination, as the router decided then; of an event, up to 100 destinations. With several ' +
+      'filters that rarely match together, a page may have fewer items than `limit`, or none, and `next`.',
+    querystring: closedObject({ ...filters, ...periodParameters, ...pageParameters }),
+    response: { 200: pageOf(named('FilteredEvent', filteredEventSchema)) },
+    handler: async ({ query, role, caller }) => {
       const { reason, limit = 50, cursor } = query;
       const after = cursors.decode(cursor);
       const filter = { reason, ...listedOf(caller, query), ...periodOf(query) };
@@ -73,7 +67,7 @@ export function decisionRoutes(app: Api, history: Pick<History, 'read'>): void {
       const items = rows.map((row) => show(row, role));
       return { items, ...(next && { next: cursors.encode(next) }) };
     },
-  );
+  });
 }
 
 function show(

@@ -19,7 +19,7 @@ import type { RecordReader } from '../records/reader.ts';
 import { periodOf, periodParameters } from '../http/moment.ts';
 import { closedObject, named, optionalText, time } from '../http/schemas.ts';
 import { cursorsOf, pageOf, pageParameters } from '../http/page.ts';
-import type { Api } from '../http/api.ts';
+import { routesOf, type Api } from '../http/api.ts';
 
 const instant = (what: string) => time(`${what}: ISO 8601, UTC`);
 const reason = optionalText(
@@ -85,8 +85,6 @@ const filters = {
   ),
 };
 
-const params = Type.Object({ deliveryId: Type.String() });
-
 const cursors = cursorsOf('deliveries', isPosition);
 
 const getDeliveryBodyAnswers = {
@@ -99,8 +97,7 @@ const getDeliveryBodyAnswers = {
 };
 
 export function deliveryRoutes(app: Api, records: RecordReader, history: Pick<History, 'read'>): void {
-  const tags = ['History'];
-  const config = { errors: ['history-unavailable'] as const };
+  const route = routesOf(app, 'History', ['history-unavailable']);
 
   const find = (id: string, caller: Caller | undefined): CountedDelivery => {
     const found = history.read((queries) => queries.findDelivery(id));
@@ -108,21 +105,14 @@ export function deliveryRoutes(app: Api, records: RecordReader, history: Pick<Hi
     throw new TailraceError('not-found', `The history has no delivery ${JSON.stringify(id)}.`);
   };
 
-  app.get(
-    '/deliveries',
-    {
-      config,
-      schema: {
-        operationId: 'listDeliveries',
-        summary: 'List deliveries, newest first',
-        description:
-          'With several filters that rarely match together, a page may have fewer items than `limit`, or none, and `next`.',
-        tags,
-        querystring: closedObject({ ...filters, ...periodParameters, ...pageParameters }),
-        response: { 200: pageOf(named('Delivery', deliverySchema)) },
-      },
-    },
-    async ({ query, role, caller }) => {
+  route.get('/deliveries', {
+    operationId: 'listDeliveries',
+    summary: 'List deliveries, newest first',
+    description:
+      'With several filters that rarely match together, a page may have fewer items than `limit`, or none, and `next`.',
+    querystring: closedObject({ ...filters, ...periodParameters, ...pageParameters }),
+    response: { 200: pageOf(named('Delivery', deliverySchema)) },
+    handler: async ({ query, role, caller }) => {
       const { userId, type, event, status, limit = 50, cursor } = query;
       const after = cursors.decode(cursor);
       const filter = { ...listedOf(caller, query), userKey: userId, type, event, status, ...periodOf(query) };
@@ -132,41 +122,25 @@ export function deliveryRoutes(app: Api, records: RecordReader, history: Pick<Hi
       const items = rows.map((row) => showDelivery(row, role));
       return { items, ...(next && { next: cursors.encode(next) }) };
     },
-  );
+  });
 
-  app.get(
-    '/deliveries/:deliveryId',
-    {
-      config,
-      schema: {
-        operationId: 'getDelivery',
-        summary: 'Get a delivery with its attempts',
-        tags,
-        params,
-        response: { 200: named('DeliveryWithAttempts', wholeDeliverySchema) },
-      },
-    },
-    ({ params: { deliveryId }, role, caller }) => ({
+  route.get('/deliveries/:deliveryId', {
+    operationId: 'getDelivery',
+    summary: 'Get a delivery with its attempts',
+    response: { 200: named('DeliveryWithAttempts', wholeDeliverySchema) },
+    handler: ({ params: { deliveryId }, role, caller }) => ({
       ...showDelivery(find(deliveryId, caller), role),
       history: history.read((queries) => queries.attemptsOf(deliveryId)).map(showAttempt),
     }),
-  );
+  });
 
-  app.get(
-    '/deliveries/:deliveryId/body',
-    {
-      config,
-      schema: {
-        operationId: 'getDeliveryBody',
-        summary: 'Get the body of a delivery',
-        description:
-          'The body is read from its topic. For a read-only token all values but version, type and event are masked. The audit log has each read.',
-        tags,
-        params,
-        response: getDeliveryBodyAnswers,
-      },
-    },
-    async (request) => {
+  route.get('/deliveries/:deliveryId/body', {
+    operationId: 'getDeliveryBody',
+    summary: 'Get the body of a delivery',
+    description:
+      'The body is read from its topic. For a read-only token all values but version, type and event are masked. The audit log has each read.',
+    response: getDeliveryBodyAnswers,
+    handler: async (request) => {
       const { params, role, caller } = request;
       const { deliveryId } = params;
       const { place } = find(deliveryId, caller);
@@ -181,7 +155,7 @@ export function deliveryRoutes(app: Api, records: RecordReader, history: Pick<Hi
       audit(request, 'delivery.read-body', `delivery/${deliveryId}`);
       return { deliveryId, ...showBody(delivery.body, role) };
     },
-  );
+  });
 }
 
 export function showDelivery(

@@ -5,9 +5,9 @@ import type { History, NamedUsage } from '@tailrace/history';
 import Type from 'typebox';
 import { loadSource } from '../configuration/sources/source.ts';
 import { periodOf, periodParameters } from '../http/moment.ts';
-import { closedObject, idParams, named, time } from '../http/schemas.ts';
+import { closedObject, named, time } from '../http/schemas.ts';
 import { pageOf, pageQuery, textCursorsOf } from '../http/page.ts';
-import type { Api } from '../http/api.ts';
+import { routesOf, type Api } from '../http/api.ts';
 
 const eventSchema = Type.Object({
   event: Type.String(),
@@ -53,24 +53,15 @@ export function usageRoutes(
   config: Pick<ConfigView, 'source'>,
   history: Pick<History, 'read'>,
 ): void {
-  const tags = ['Sources'];
-  const errors = { errors: ['history-unavailable'] as const };
+  const route = routesOf(app, 'Sources', ['history-unavailable']);
 
-  app.get(
-    '/sources/:id/events',
-    {
-      config: errors,
-      schema: {
-        operationId: 'listSourceEvents',
-        summary: 'List the events of a source by name',
-        description: 'Events of track calls of the last 90 days, and blocked events.',
-        tags,
-        params: idParams,
-        querystring: pageQuery,
-        response: listSourceEventsAnswers,
-      },
-    },
-    ({ params: { id }, query: { limit = 50, cursor } }) => {
+  route.get('/sources/:id/events', {
+    operationId: 'listSourceEvents',
+    summary: 'List the events of a source by name',
+    description: 'Events of track calls of the last 90 days, and blocked events.',
+    querystring: pageQuery,
+    response: listSourceEventsAnswers,
+    handler: ({ params: { id }, query: { limit = 50, cursor } }) => {
       const blocked = new Set(loadSource(config, id).schema?.track?.blocked);
       const after = cursors.decode(cursor) ?? '';
       const sent = history
@@ -99,23 +90,15 @@ export function usageRoutes(
       const other = history.read((queries) => queries.otherEventsOf(id));
       return { items: page, ...(other && { other: showOther(other) }) };
     },
-  );
+  });
 
-  app.get(
-    '/sources/:id/usage',
-    {
-      config: errors,
-      schema: {
-        operationId: 'getSourceUsage',
-        summary: 'Get the usage of a source by day',
-        description: 'UTC days with routed calls, at most the last 90.',
-        tags,
-        params: idParams,
-        querystring: closedObject(periodParameters),
-        response: { 200: Type.Object({ items: Type.Array(named('UsageDay', daySchema)) }) },
-      },
-    },
-    ({ params: { id }, query }) => {
+  route.get('/sources/:id/usage', {
+    operationId: 'getSourceUsage',
+    summary: 'Get the usage of a source by day',
+    description: 'UTC days with routed calls, at most the last 90.',
+    querystring: closedObject(periodParameters),
+    response: { 200: Type.Object({ items: Type.Array(named('UsageDay', daySchema)) }) },
+    handler: ({ params: { id }, query }) => {
       loadSource(config, id);
       const { since, until } = periodOf(query);
       const day = (ms: number): string => formatInstant(ms).slice(0, 10);
@@ -126,7 +109,7 @@ export function usageRoutes(
       };
       return { items: history.read((queries) => queries.daysOf(id, period)) };
     },
-  );
+  });
 }
 
 function showOther({ calls, filtered, firstAt, lastAt }: Omit<NamedUsage, 'event'>) {

@@ -20,7 +20,7 @@ import { invalidField } from '../http/errors.ts';
 import { periodOf, periodParameters } from '../http/moment.ts';
 import { closedObject, namedObject, optionalText, time } from '../http/schemas.ts';
 import { cursorsOf, pageOf, pageParameters } from '../http/page.ts';
-import type { Api } from '../http/api.ts';
+import { routesOf, type Api } from '../http/api.ts';
 
 /** Selects dead letters; to be spread into a query or a body. */
 export const filterFields = {
@@ -124,24 +124,16 @@ const getDeadLetterAnswers = {
 };
 
 export function deadLetterRoutes(app: Api, { records, topic, history }: DeadLetterNeeds): void {
-  const tags = ['Dead letters'];
-  const config = { errors: ['history-unavailable'] as const };
+  const route = routesOf(app, 'Dead letters', ['history-unavailable']);
 
-  app.get(
-    '/dead-letters',
-    {
-      config,
-      schema: {
-        operationId: 'listDeadLetters',
-        summary: 'List dead letters, newest first',
-        description:
-          'With several filters that rarely match together, a page may have fewer items than `limit`, or none, and `next`.',
-        tags,
-        querystring: closedObject({ ...filterFields, ...pageParameters }),
-        response: { 200: pageOf(namedObject('DeadLetter', letterFields)) },
-      },
-    },
-    async ({ query, role, caller }) => {
+  route.get('/dead-letters', {
+    operationId: 'listDeadLetters',
+    summary: 'List dead letters, newest first',
+    description:
+      'With several filters that rarely match together, a page may have fewer items than `limit`, or none, and `next`.',
+    querystring: closedObject({ ...filterFields, ...pageParameters }),
+    response: { 200: pageOf(namedObject('DeadLetter', letterFields)) },
+    handler: async ({ query, role, caller }) => {
       const { limit = 50, cursor } = query;
       const after = cursors.decode(cursor);
       const filter = { ...filterOf(query), ...listedOf(caller, query) };
@@ -151,23 +143,16 @@ export function deadLetterRoutes(app: Api, { records, topic, history }: DeadLett
       const items = rows.map((row) => showFacts(row, role));
       return { items, ...(next && { next: cursors.encode(next) }) };
     },
-  );
+  });
 
-  app.get(
-    '/dead-letters/summary',
-    {
-      config,
-      schema: {
-        operationId: 'summariseDeadLetters',
-        summary: 'Count dead letters by destination and reason',
-        description:
-          '`since` and `until` are rounded down to a minute, unless `event` or `userId` is given, or the token is limited to sources.',
-        tags,
-        querystring: summariseDeadLettersQuery,
-        response: summariseDeadLettersAnswers,
-      },
-    },
-    async ({ query, caller }) => {
+  route.get('/dead-letters/summary', {
+    operationId: 'summariseDeadLetters',
+    summary: 'Count dead letters by destination and reason',
+    description:
+      '`since` and `until` are rounded down to a minute, unless `event` or `userId` is given, or the token is limited to sources.',
+    querystring: summariseDeadLettersQuery,
+    response: summariseDeadLettersAnswers,
+    handler: async ({ query, caller }) => {
       const rows = await countLetters(history, { ...filterOf(query), ...listedOf(caller, query) });
       const sum = (of: (row: CountRow) => number): number => rows.reduce((total, row) => total + of(row), 0);
       return {
@@ -177,22 +162,15 @@ export function deadLetterRoutes(app: Api, { records, topic, history }: DeadLett
         omitted: Math.max(0, rows.length - (query.limit ?? rows.length)),
       };
     },
-  );
+  });
 
-  app.get(
-    '/dead-letters/:ref',
-    {
-      config,
-      schema: {
-        operationId: 'getDeadLetter',
-        summary: 'Get a dead letter, or the dead letters of a delivery',
-        description: `For a read-only token all values of the body but version, type and event are masked. Of a delivery, the newest ${maxShown} are shown. The audit log has each read.`,
-        tags,
-        params: Type.Object({ ref: Type.String({ description: 'a `ref`, or the id of a delivery' }) }),
-        response: getDeadLetterAnswers,
-      },
-    },
-    async (request) => {
+  route.get('/dead-letters/:ref', {
+    operationId: 'getDeadLetter',
+    summary: 'Get a dead letter, or the dead letters of a delivery',
+    description: `For a read-only token all values of the body but version, type and event are masked. Of a delivery, the newest ${maxShown} are shown. The audit log has each read.`,
+    params: Type.Object({ ref: Type.String({ description: 'a `ref`, or the id of a delivery' }) }),
+    response: getDeadLetterAnswers,
+    handler: async (request) => {
       const { params, role, caller } = request;
       const { ref } = params;
       const at = /^(\d{1,9})-(\d{1,15})$/.exec(ref);
@@ -214,7 +192,7 @@ export function deadLetterRoutes(app: Api, { records, topic, history }: DeadLett
       audit(request, 'dead-letter.read-body', `dead-letter/${ref}`);
       return { items: letters.map((letter) => showLetter(letter, role)) };
     },
-  );
+  });
 }
 
 function showFacts(

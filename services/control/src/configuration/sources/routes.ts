@@ -6,9 +6,9 @@ import Type from 'typebox';
 import type { Caller } from '../../access/authenticate.ts';
 import { reachesDestination, reachesSource } from '../../access/limits.ts';
 import { audit } from '../../http/audit.ts';
-import { closedObject, documentOnly, etagHeader, idParams, ifMatch } from '../../http/schemas.ts';
+import { closedObject, documentOnly, etagHeader, ifMatch } from '../../http/schemas.ts';
 import { pageInOrder, pageOf, pageParameters } from '../../http/page.ts';
-import type { Api } from '../../http/api.ts';
+import { routesOf, type Api } from '../../http/api.ts';
 import { mergePatch } from '../entry/merge-patch.ts';
 import { matchesSearch, searchParameter } from '../entry/search.ts';
 import { shownSourceSchema, sourceBodies } from '../entry/bodies.ts';
@@ -23,7 +23,6 @@ import {
   withBuiltIn,
 } from './source.ts';
 
-const tags = ['Sources'];
 const writeKeyRule = 'A new write key has at least 6 characters.';
 const source = documentOnly(shownSourceSchema, 'a source');
 export const sourceAnswer = { 200: { ...source, headers: etagHeader } };
@@ -33,41 +32,30 @@ const deleteSourceQuery = closedObject({
 });
 
 export function sourceRoutes(app: Api, config: ConfigEditor): void {
+  const route = routesOf(app, 'Sources');
   const change = sourceChanges(config);
-  app.get(
-    '/sources',
-    {
-      schema: {
-        operationId: 'listSources',
-        summary: 'List the sources by id',
-        description: 'Write keys are masked for a read-only token.',
-        tags,
-        querystring: closedObject({ ...pageParameters, ...searchParameter }),
-        response: { 200: pageOf(source) },
-      },
-    },
-    ({ query, role, caller }) => {
+  route.get('/sources', {
+    operationId: 'listSources',
+    summary: 'List the sources by id',
+    description: 'Write keys are masked for a read-only token.',
+    querystring: closedObject({ ...pageParameters, ...searchParameter }),
+    response: { 200: pageOf(source) },
+    handler: ({ query, role, caller }) => {
       const isFound = matchesSearch(query.search);
       const found = withBuiltIn(config).filter((one) => reachesSource(caller, one.id) && isFound(one));
       const { items, ...rest } = pageInOrder('sources', found, query, ({ id }) => id);
       return { items: items.map((one) => showSource(one, role)), ...rest };
     },
-  );
+  });
 
-  app.post(
-    '/sources',
-    {
-      config: { errors: ['invalid-configuration', 'conflict'] },
-      schema: {
-        operationId: 'createSource',
-        summary: 'Create a source',
-        description: `A missing id is generated, and so is a missing write key. ${writeKeyRule}`,
-        tags,
-        body: sourceBodies.created,
-        response: { 201: { ...source, headers: { ...etagHeader, Location: { type: 'string' } } } },
-      },
-    },
-    async (request, reply) => {
+  route.post('/sources', {
+    operationId: 'createSource',
+    summary: 'Create a source',
+    description: `A missing id is generated, and so is a missing write key. ${writeKeyRule}`,
+    body: sourceBodies.created,
+    response: { 201: { ...source, headers: { ...etagHeader, Location: { type: 'string' } } } },
+    errors: ['invalid-configuration', 'conflict'],
+    handler: async (request, reply) => {
       const wanted = withDefaults(request.body, () => ({
         id: `src_${randomBytes(5).toString('hex')}`,
         writeKeys: [newWriteKey()],
@@ -85,91 +73,63 @@ export function sourceRoutes(app: Api, config: ConfigEditor): void {
       reply.status(201).header('location', `/v1/sources/${created.id}`);
       return created;
     },
-  );
+  });
 
-  app.get(
-    '/sources/:id',
-    {
-      schema: {
-        operationId: 'getSource',
-        summary: 'Get a source',
-        description: 'Write keys are masked for a read-only token.',
-        tags,
-        params: idParams,
-        response: sourceAnswer,
-      },
-    },
-    ({ params: { id }, role }, reply) => {
+  route.get('/sources/:id', {
+    operationId: 'getSource',
+    summary: 'Get a source',
+    description: 'Write keys are masked for a read-only token.',
+    response: sourceAnswer,
+    handler: ({ params: { id }, role }, reply) => {
       const found = loadSource(config, id);
       reply.header('etag', etagOf(config.version('source', id)));
       return showSource(found, role);
     },
-  );
+  });
 
-  app.put(
-    '/sources/:id',
-    {
-      config: { errors: ['invalid-configuration', 'conflict', 'precondition-failed'] },
-      schema: {
-        operationId: 'replaceSource',
-        summary: 'Replace a source',
-        description: writeKeyRule,
-        tags,
-        params: idParams,
-        headers: ifMatch,
-        body: sourceBodies.replacement,
-        response: sourceAnswer,
-      },
-    },
-    async (request, reply) => {
+  route.put('/sources/:id', {
+    operationId: 'replaceSource',
+    summary: 'Replace a source',
+    description: writeKeyRule,
+    headers: ifMatch,
+    body: sourceBodies.replacement,
+    response: sourceAnswer,
+    errors: ['invalid-configuration', 'conflict', 'precondition-failed'],
+    handler: async (request, reply) => {
       const { id } = request.params;
       const { entry } = await change(request, reply, 'replace', (_stored, current) =>
         validSource(withId(request.body, id), current),
       );
       return entry;
     },
-  );
+  });
 
-  app.patch(
-    '/sources/:id',
-    {
-      config: { errors: ['invalid-configuration', 'conflict', 'precondition-failed'] },
-      schema: {
-        operationId: 'updateSource',
-        summary: 'Change fields of a source (JSON Merge Patch, RFC 7396)',
-        description: writeKeyRule,
-        tags,
-        params: idParams,
-        headers: ifMatch,
-        body: sourceBodies.patch,
-        response: sourceAnswer,
-      },
-    },
-    async (request, reply) => {
+  route.patch('/sources/:id', {
+    operationId: 'updateSource',
+    summary: 'Change fields of a source (JSON Merge Patch, RFC 7396)',
+    description: writeKeyRule,
+    headers: ifMatch,
+    body: sourceBodies.patch,
+    response: sourceAnswer,
+    errors: ['invalid-configuration', 'conflict', 'precondition-failed'],
+    handler: async (request, reply) => {
       const { id } = request.params;
       const { entry } = await change(request, reply, 'update', (stored, current) =>
         validSource(withId(mergePatch(stored, request.body), id), current),
       );
       return entry;
     },
-  );
+  });
 
-  app.delete(
-    '/sources/:id',
-    {
-      config: { errors: ['conflict', 'precondition-failed'] },
-      schema: {
-        operationId: 'deleteSource',
-        summary: 'Delete a source',
-        description: 'Without `force`, a source with connected destinations is not deleted.',
-        tags,
-        params: idParams,
-        headers: ifMatch,
-        querystring: deleteSourceQuery,
-        response: { 204: { type: 'null', description: 'deleted' } },
-      },
-    },
-    async (request, reply) => {
+  route.delete('/sources/:id', {
+    operationId: 'deleteSource',
+    summary: 'Delete a source',
+    description: 'Without `force`, a source with connected destinations is not deleted.',
+    headers: ifMatch,
+    querystring: deleteSourceQuery,
+    response: { 204: { type: 'null', description: 'deleted' } },
+    errors: ['conflict', 'precondition-failed'],
+    handler: async (request, reply) => {
       const { id } = request.params;
       audit(request, 'source.delete', `source/${id}`);
       await config.change((current) => {
@@ -191,7 +151,7 @@ export function sourceRoutes(app: Api, config: ConfigEditor): void {
       });
       return reply.status(204).send();
     },
-  );
+  });
 }
 
 /** `"crm", "erp" and 2 that the token does not reach`. */
