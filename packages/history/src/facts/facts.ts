@@ -18,7 +18,7 @@ import {
   type UsageRecord,
 } from '@tailrace/records';
 import type { TopicNames } from '@tailrace/topology';
-import { bounded } from './bounded.ts';
+import { bounded, boundedOrNull } from './bounded.ts';
 import { ranks, type DeliveryRow, type DeliveryState } from './delivery-row.ts';
 
 /** Whether a record adds a delivery to the backlog of its destination, or ends one. */
@@ -198,10 +198,6 @@ function boundedUrl({ url, detail, ...rest }: UrlAttempt): UrlAttempt {
     ...rest,
     ...(detail !== undefined && { detail: detail.slice(0, maxUrlLength) }),
   };
-}
-
-function boundedOrNull(text: string | undefined): string | null {
-  return text === undefined ? null : bounded(text);
 }
 
 function usageFact(usage: UsageRecord | undefined, at: number): readonly Fact[] {

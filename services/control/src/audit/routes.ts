@@ -41,7 +41,7 @@ const recordSchema = namedObject('AuditEntry', {
   ),
 });
 
-const cursors = cursorsOf('audit', isOffset);
+const cursors = cursorsOf('audit', 'number');
 
 const listAuditQuery = closedObject({
   action: exactly('an action, such as destination.update'),
@@ -67,18 +67,14 @@ export function auditRoutes(app: Api, kafka: AuditKafka, topic: string): void {
     response: { 200: pageOf(recordSchema) },
     handler: async ({ query, caller }) => {
       const { limit = 50, cursor, action, target, actor, outcome } = query;
-      const before = cursors.decode(cursor);
+      const [before] = cursors.decode(cursor) ?? [];
       const filter = { action, target, actor, outcome, ...periodOf(query) };
       using _place = places.take(caller);
       const page = await readAudit(kafka, topic, filter, limit, before);
       return {
         items: page.records,
-        ...(page.before !== undefined && { next: cursors.encode(page.before) }),
+        ...(page.before !== undefined && { next: cursors.encode([page.before]) }),
       };
     },
   });
-}
-
-function isOffset(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) >= 0;
 }

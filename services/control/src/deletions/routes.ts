@@ -7,7 +7,7 @@ import { audit } from '../http/audit.ts';
 import { maxBodyBytes, requireWellFormed, userIdsSchema } from '../suppressions/user-ids.ts';
 import { entryNotFound } from '../http/errors.ts';
 import { named, namedObject, time } from '../http/schemas.ts';
-import { cursorsOf, pageOf, pageQuery } from '../http/page.ts';
+import { newestFirst, pageInOrder, pageOf, pageQuery } from '../http/page.ts';
 import { routesOf, type Api } from '../http/api.ts';
 
 const requestId = Type.String({
@@ -66,8 +66,6 @@ const requestSchema = Type.Object({
   ),
 });
 
-const cursors = cursorsOf('deletions', isPosition);
-
 /** The routes that show deletion requests. */
 export const deletionPaths = /^\/v1\/deletions/;
 
@@ -111,16 +109,14 @@ export function deletionRoutes(app: Api, deletions: Deletions, history: Pick<His
     querystring: pageQuery,
     response: listDeletionsAnswers,
     handler: ({ query }) => {
-      const { limit = 50, cursor } = query;
-      const all = deletions.list();
-      const after = cursors.decode(cursor);
-      const rest =
-        after === undefined ? all : all.filter(({ createdAt, id }) => isAfter([createdAt, id], after));
-      const page = rest.slice(0, limit);
-      const last = page.at(-1);
-      const items = page.map((request) => ({ ...fieldsOf(request), sources: withoutOutcomes(request) }));
-      if (!last || rest.length <= limit) return { items };
-      return { items, next: cursors.encode([last.createdAt, last.id]) };
+      const page = pageInOrder('deletions', deletions.list(), query, ({ createdAt, id }) =>
+        newestFirst(Date.parse(createdAt), id),
+      );
+      const show = (request: DeletionRequest) => ({
+        ...fieldsOf(request),
+        sources: withoutOutcomes(request),
+      });
+      return { ...page, items: page.items.map(show) };
     },
   });
   route.get('/deletions/:id', {
@@ -171,15 +167,4 @@ function fieldsOf(request: DeletionRequest) {
   const { id, createdAt, updatedAt, users, unaffected, liftedAt } = request;
   const state = isWritten(request) ? 'sent' : 'sending';
   return { id, state, createdAt, updatedAt, users, unaffected, liftedAt };
-}
-
-type Position = readonly [createdAt: string, id: string];
-
-function isPosition(value: unknown): value is Position {
-  return Array.isArray(value) && value.length === 2 && value.every((part) => typeof part === 'string');
-}
-
-/** The order of the list: newest first, then by id. */
-function isAfter([createdAt, id]: Position, [lastCreatedAt, lastId]: Position): boolean {
-  return createdAt === lastCreatedAt ? id > lastId : createdAt < lastCreatedAt;
 }

@@ -1,12 +1,6 @@
 /** The list of the events that connected destinations did not get, with the reason. */
 import { formatInstant } from '@tailrace/events';
-import {
-  noDestination,
-  readPage,
-  type FilteredEvent,
-  type FilteredEventPosition,
-  type History,
-} from '@tailrace/history';
+import { noDestination, type FilteredEvent, type History } from '@tailrace/history';
 import Type from 'typebox';
 import type { Role } from '../access/authenticate.ts';
 import { listedOf } from '../access/limits.ts';
@@ -16,6 +10,7 @@ import { closedObject, named, optionalText, time } from '../http/schemas.ts';
 import { cursorsOf, pageOf, pageParameters } from '../http/page.ts';
 import { routesOf, type Api } from '../http/api.ts';
 import { userKeySchema } from './delivery-routes.ts';
+import { historyPage } from './page.ts';
 
 const text = (description: string) => Type.Optional(Type.String({ minLength: 1, description }));
 
@@ -45,7 +40,7 @@ const filteredEventSchema = Type.Object({
   rule: Type.Optional(ruleSchema),
 });
 
-const cursors = cursorsOf('decisions', isPosition);
+const cursors = cursorsOf('decisions', 'number', 'text', 'text', 'text');
 
 export function decisionRoutes(app: Api, history: Pick<History, 'read'>): void {
   const route = routesOf(app, 'History', ['history-unavailable']);
@@ -58,14 +53,11 @@ export function decisionRoutes(app: Api, history: Pick<History, 'read'>): void {
     querystring: closedObject({ ...filters, ...periodParameters, ...pageParameters }),
     response: { 200: pageOf(named('FilteredEvent', filteredEventSchema)) },
     handler: async ({ query, role, caller }) => {
-      const { reason, limit = 50, cursor } = query;
-      const after = cursors.decode(cursor);
-      const filter = { reason, ...listedOf(caller, query), ...periodOf(query) };
-      const { rows, next } = await readPage(history, limit, after, (queries, limit, after) =>
+      const filter = { reason: query.reason, ...listedOf(caller, query), ...periodOf(query) };
+      const page = await historyPage(history, cursors, query, (queries, limit, after) =>
         queries.listFilteredEvents(filter, limit, after),
       );
-      const items = rows.map((row) => show(row, role));
-      return { items, ...(next && { next: cursors.encode(next) }) };
+      return { ...page, items: page.items.map((row) => show(row, role)) };
     },
   });
 }
@@ -82,10 +74,4 @@ function show(
     ...(event !== null && { event }),
     ...(rule && { rule }),
   };
-}
-
-function isPosition(value: unknown): value is FilteredEventPosition {
-  const { decidedAt, ...ids } = (value ?? {}) as Partial<Record<string, unknown>>;
-  const texts = [ids['eventId'], ids['sourceId'], ids['destinationId']];
-  return Number.isSafeInteger(decidedAt) && texts.every((one) => typeof one === 'string');
 }

@@ -1,14 +1,7 @@
 /** The routes of deliveries: lists by filter, one delivery with its attempts, its body. */
 import { TailraceError } from '@tailrace/errors';
 import { eventTypes, formatInstant } from '@tailrace/events';
-import {
-  deliveryStatuses,
-  readPage,
-  type AttemptRow,
-  type CountedDelivery,
-  type DeliveryPosition,
-  type History,
-} from '@tailrace/history';
+import { deliveryStatuses, type AttemptRow, type CountedDelivery, type History } from '@tailrace/history';
 import { decodeDelivery } from '@tailrace/records';
 import Type from 'typebox';
 import { listedOf, reachesDelivery } from '../access/limits.ts';
@@ -20,6 +13,7 @@ import { periodOf, periodParameters } from '../http/moment.ts';
 import { closedObject, named, optionalText, time } from '../http/schemas.ts';
 import { cursorsOf, pageOf, pageParameters } from '../http/page.ts';
 import { routesOf, type Api } from '../http/api.ts';
+import { historyPage } from './page.ts';
 
 const instant = (what: string) => time(`${what}: ISO 8601, UTC`);
 const reason = optionalText(
@@ -85,7 +79,7 @@ const filters = {
   ),
 };
 
-const cursors = cursorsOf('deliveries', isPosition);
+const cursors = cursorsOf('deliveries', 'number', 'text');
 
 const getDeliveryBodyAnswers = {
   200: Type.Object({
@@ -113,14 +107,12 @@ export function deliveryRoutes(app: Api, records: RecordReader, history: Pick<Hi
     querystring: closedObject({ ...filters, ...periodParameters, ...pageParameters }),
     response: { 200: pageOf(named('Delivery', deliverySchema)) },
     handler: async ({ query, role, caller }) => {
-      const { userId, type, event, status, limit = 50, cursor } = query;
-      const after = cursors.decode(cursor);
+      const { userId, type, event, status } = query;
       const filter = { ...listedOf(caller, query), userKey: userId, type, event, status, ...periodOf(query) };
-      const { rows, next } = await readPage(history, limit, after, (queries, limit, after) =>
+      const page = await historyPage(history, cursors, query, (queries, limit, after) =>
         queries.listDeliveries(filter, limit, after),
       );
-      const items = rows.map((row) => showDelivery(row, role));
-      return { items, ...(next && { next: cursors.encode(next) }) };
+      return { ...page, items: page.items.map((row) => showDelivery(row, role)) };
     },
   });
 
@@ -192,9 +184,4 @@ export function showAttempt({ attempt, startedAt, latencyMs, outcome, reason, ne
     ...(nextDueAt !== null && { nextDueAt: formatInstant(nextDueAt) }),
     urls,
   };
-}
-
-function isPosition(value: unknown): value is DeliveryPosition {
-  const { createdAt, id } = (value ?? {}) as Partial<Record<string, unknown>>;
-  return Number.isSafeInteger(createdAt) && typeof id === 'string';
 }

@@ -6,7 +6,7 @@ import Type from 'typebox';
 import { loadSource } from '../configuration/sources/source.ts';
 import { periodOf, periodParameters } from '../http/moment.ts';
 import { closedObject, named, time } from '../http/schemas.ts';
-import { pageOf, pageQuery, textCursorsOf } from '../http/page.ts';
+import { cursorsOf, pageOf, pageQuery } from '../http/page.ts';
 import { routesOf, type Api } from '../http/api.ts';
 
 const eventSchema = Type.Object({
@@ -39,7 +39,7 @@ const daySchema = Type.Object({
   byType: Type.Record(Type.String(), Type.Integer()),
 });
 
-const cursors = textCursorsOf('schema');
+const cursors = cursorsOf('schema', 'text');
 
 const listSourceEventsAnswers = {
   200: Type.Object({
@@ -63,7 +63,7 @@ export function usageRoutes(
     response: listSourceEventsAnswers,
     handler: ({ params: { id }, query: { limit = 50, cursor } }) => {
       const blocked = new Set(loadSource(config, id).schema?.track?.blocked);
-      const after = cursors.decode(cursor) ?? '';
+      const [after = ''] = cursors.decode(cursor) ?? [];
       const sent = history
         .read((queries) => queries.eventsOf(id, limit + 1, after))
         .map((usage) => ({
@@ -84,11 +84,10 @@ export function usageRoutes(
         )
         .map((event) => ({ event, count: 0, filtered: 0, blocked: true }));
       const items = [...sent, ...unsent].sort((a, b) => (isBefore(a.event, b.event) ? -1 : 1));
-      const page = items.slice(0, limit);
-      const last = page.at(-1);
-      if (last && items.length > limit) return { items: page, next: cursors.encode(last.event) };
+      const page = cursors.page(items, limit, ({ event }) => [event]);
+      if (page.next !== undefined) return page;
       const other = history.read((queries) => queries.otherEventsOf(id));
-      return { items: page, ...(other && { other: showOther(other) }) };
+      return { ...page, ...(other && { other: showOther(other) }) };
     },
   });
 

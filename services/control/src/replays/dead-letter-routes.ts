@@ -8,14 +8,15 @@ import {
 } from '@tailrace/deadletters';
 import { TailraceError } from '@tailrace/errors';
 import { eventTypes, formatInstant } from '@tailrace/events';
-import { countLetters, readPage, type DeadLetterPosition, type History } from '@tailrace/history';
-import Type from 'typebox';
+import { countLetters, type History } from '@tailrace/history';
+import Type, { type Static } from 'typebox';
 import { listedOf, reachesDelivery } from '../access/limits.ts';
 import type { Role } from '../access/authenticate.ts';
 import { audit } from '../http/audit.ts';
 import { showBody, showUser } from '../access/mask.ts';
 import type { RecordReader } from '../records/reader.ts';
 import { userKeySchema } from '../history/delivery-routes.ts';
+import { historyPage } from '../history/page.ts';
 import { invalidField } from '../http/errors.ts';
 import { periodOf, periodParameters } from '../http/moment.ts';
 import { closedObject, namedObject, optionalText, time } from '../http/schemas.ts';
@@ -34,21 +35,13 @@ export const filterFields = {
   ...periodParameters,
 };
 
-interface Filter {
-  readonly destination?: string | undefined;
-  readonly reason?: string | undefined;
-  readonly type?: string | undefined;
-  readonly event?: string | undefined;
-  readonly userId?: string | undefined;
-  readonly since?: string | undefined;
-  readonly until?: string | undefined;
-}
+type Filter = Static<Type.TObject<typeof filterFields>>;
 
 /** @throws TailraceError `invalid-request` */
-export function filterOf({ destination, userId, reason, type, event, since, until }: Filter) {
+export function filterOf({ destination, userId, reason, type, event, ...period }: Filter) {
   const problem = reason === undefined ? undefined : reasonProblem(reason);
   if (problem !== undefined) throw invalidField('reason', problem);
-  return { destinationId: destination, reason, type, event, userKey: userId, ...periodOf({ since, until }) };
+  return { destinationId: destination, reason, type, event, userKey: userId, ...periodOf(period) };
 }
 
 const letterFields = {
@@ -80,7 +73,7 @@ export const tallyRowSchema = Type.Object({
 /** Dead letters of one delivery that are shown: each needs a read of its record. */
 const maxShown = 20;
 
-const cursors = cursorsOf('dead-letters', isPosition);
+const cursors = cursorsOf('dead-letters', 'number', 'number', 'number');
 
 export interface DeadLetterNeeds {
   readonly records: RecordReader;
@@ -134,14 +127,11 @@ export function deadLetterRoutes(app: Api, { records, topic, history }: DeadLett
     querystring: closedObject({ ...filterFields, ...pageParameters }),
     response: { 200: pageOf(namedObject('DeadLetter', letterFields)) },
     handler: async ({ query, role, caller }) => {
-      const { limit = 50, cursor } = query;
-      const after = cursors.decode(cursor);
       const filter = { ...filterOf(query), ...listedOf(caller, query) };
-      const { rows, next } = await readPage(history, limit, after, (queries, limit, after) =>
+      const page = await historyPage(history, cursors, query, (queries, limit, after) =>
         queries.listDeadLetters(filter, limit, after),
       );
-      const items = rows.map((row) => showFacts(row, role));
-      return { items, ...(next && { next: cursors.encode(next) }) };
+      return { ...page, items: page.items.map((row) => showFacts(row, role)) };
     },
   });
 
@@ -231,9 +221,4 @@ export function showRows(rows: readonly CountRow[]) {
     oldestAt: formatInstant(oldestAt),
     newestAt: formatInstant(newestAt),
   }));
-}
-
-function isPosition(value: unknown): value is DeadLetterPosition {
-  const { diedAt, partition, offset } = (value ?? {}) as Partial<Record<string, unknown>>;
-  return [diedAt, partition, offset].every(Number.isSafeInteger);
 }

@@ -8,7 +8,7 @@ import { audit } from '../http/audit.ts';
 import { invalidField } from '../http/errors.ts';
 import { showUser } from '../access/mask.ts';
 import { named, optionalText, time } from '../http/schemas.ts';
-import { pageInOrder, pageOf, pageQuery } from '../http/page.ts';
+import { newestFirst, pageInOrder, pageOf, pageQuery } from '../http/page.ts';
 import type { Replay, Replays } from './replays.ts';
 import { routesOf, type Api } from '../http/api.ts';
 import { filterFields, filterOf, showRows, tallyRowSchema } from './dead-letter-routes.ts';
@@ -125,12 +125,8 @@ export function replayRoutes(app: Api, replays: Replays): void {
     querystring: pageQuery,
     response: { 200: pageOf(named('Replay', replaySchema)) },
     handler: async ({ query, role, caller }) => {
-      // Newer replays have smaller keys.
-      const keyOf = ({ startedAt, id }: Replay): string =>
-        `${String(Number.MAX_SAFE_INTEGER - startedAt).padStart(16, '0')} ${id}`;
       const reached = (await replays.all()).filter((replay) => isReached(caller, replay));
-      const items = reached.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
-      const page = pageInOrder('replays', items, query, keyOf);
+      const page = pageInOrder('replays', reached, query, ({ startedAt, id }) => newestFirst(startedAt, id));
       return { ...page, items: page.items.map((replay) => showReplay(replay, role)) };
     },
   });

@@ -2,7 +2,7 @@
 import { TailraceError } from '@tailrace/errors';
 import Type from 'typebox';
 import { audit } from '../http/audit.ts';
-import { pageOf, pageQuery, textCursorsOf } from '../http/page.ts';
+import { cursorsOf, pageOf, pageQuery } from '../http/page.ts';
 import type { UserSuppressions } from './index.ts';
 import { maxBodyBytes, requireWellFormed, userIdsSchema } from './user-ids.ts';
 import { routesOf, type Api } from '../http/api.ts';
@@ -14,7 +14,7 @@ const suppression = Type.Object({
   since: time(),
 });
 
-const cursors = textCursorsOf('suppressions');
+const cursors = cursorsOf('suppressions', 'text');
 
 const createSuppressionsBody = Type.Object(
   { userIds: userIdsSchema },
@@ -63,14 +63,10 @@ export function suppressionRoutes(app: Api, suppressions: UserSuppressions): voi
     response: { 200: pageOf(suppression) },
     handler: async ({ query }) => {
       const { limit = 50, cursor } = query;
-      const after = cursors.decode(cursor);
-      const found = (await suppressions.list(after, limit + 1)).map(({ userId, since }) => ({
-        userId,
-        since,
-      }));
-      const items = found.slice(0, limit);
-      const last = items.at(-1);
-      return last && found.length > limit ? { items, next: cursors.encode(last.userId) } : { items };
+      const [after] = cursors.decode(cursor) ?? [];
+      const found = await suppressions.list(after, limit + 1);
+      const page = cursors.page(found, limit, ({ userId }) => [userId]);
+      return { ...page, items: page.items.map(({ userId, since }) => ({ userId, since })) };
     },
   });
 
