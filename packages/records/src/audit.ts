@@ -1,5 +1,6 @@
 /** The record of `audit`: who changed what, or tried to, as JSON. Secrets are never part of it. */
 import { randomUUID } from 'node:crypto';
+import { objectIn } from './json.ts';
 
 /** One field of an entry, with both values; an absent value is left out. */
 export interface AuditedField {
@@ -79,13 +80,8 @@ export function encodeAudit(topic: string, record: AuditRecord): EncodedAudit {
 
 /** Undefined for a record of another form. */
 export function decodeAudit(value: Buffer | null): AuditRecord | undefined {
-  let content: unknown;
-  try {
-    content = JSON.parse(value?.toString() ?? '');
-  } catch {
-    return undefined;
-  }
-  const { id, at, action, outcome, actor, changes } = (content ?? {}) as Partial<AuditRecord>;
+  const content = objectIn<AuditRecord>(value);
+  const { id, at, action, outcome, actor, changes } = content ?? {};
   const isText = [id, at, action, outcome].every((text) => typeof text === 'string');
   return isText && typeof actor === 'object' && Array.isArray(changes) ? (content as AuditRecord) : undefined;
 }

@@ -8,6 +8,7 @@ import type { ConsumedRecord } from '@tailrace/kafka';
 import {
   decodeDecision,
   decodeDelivery,
+  objectIn,
   parsePosition,
   userKeyOf,
   type AttemptRecord,
@@ -68,9 +69,10 @@ export type Fact =
 /** Reads the facts of a record, which may be several. */
 export function factReader(names: TopicNames): (record: ConsumedRecord) => readonly Fact[] {
   return (record) => {
-    if (record.topic === names.attempts) return attemptFact(parse(record) as AttemptRecord | undefined);
+    if (record.topic === names.attempts)
+      return attemptFact(objectIn<AttemptRecord>(record.value) as AttemptRecord | undefined);
     if (record.topic === names.usage)
-      return usageFact(parse(record) as UsageRecord | undefined, record.timestamp);
+      return usageFact(objectIn<UsageRecord>(record.value) as UsageRecord | undefined, record.timestamp);
     if (record.topic === names.decisions) return decisionFact(record);
     const facts: Fact[] = [];
     if (record.topic === names.deliveriesDead) {
@@ -203,13 +205,4 @@ function boundedUrl({ url, detail, ...rest }: UrlAttempt): UrlAttempt {
 function usageFact(usage: UsageRecord | undefined, at: number): readonly Fact[] {
   if (typeof usage?.sourceId !== 'string' || !/^\d{4}-\d\d-\d\d$/.test(usage.day)) return [];
   return Array.isArray(usage.events) ? [{ kind: 'usage', usage, at }] : [];
-}
-
-function parse({ value }: ConsumedRecord): unknown {
-  try {
-    const parsed: unknown = JSON.parse(value?.toString() ?? 'null');
-    return typeof parsed === 'object' && parsed !== null ? parsed : undefined;
-  } catch {
-    return undefined;
-  }
 }
