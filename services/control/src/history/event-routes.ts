@@ -10,7 +10,7 @@ import type { Caller } from '../access/authenticate.ts';
 import { periodOf, periodParameters } from '../http/moment.ts';
 import { closedObject, named, time } from '../http/schemas.ts';
 import { routesOf, type Api } from '../http/api.ts';
-import { createExplainer, type Explanation, type ExplainerDependencies } from './why.ts';
+import { explainEvent, type Explanation, type ExplainerDependencies } from './why.ts';
 import { ruleSchema } from './decision-routes.ts';
 import { deliverySchema, showDelivery } from './delivery-routes.ts';
 
@@ -102,11 +102,10 @@ export interface EventNeeds extends ExplainerDependencies {
   readonly history: History;
 }
 
-export function eventRoutes(app: Api, { history, ...explained }: EventNeeds): void {
+export function eventRoutes(app: Api, { history, ...searched }: EventNeeds): void {
   const route = routesOf(app, 'History', ['history-unavailable']);
   /** Each reads three topics to their ends. */
   const searches = new Places('searches');
-  const explainer = createExplainer(explained);
   route.get('/events/:eventId', {
     operationId: 'getEvent',
     summary: 'Explain an event',
@@ -127,7 +126,7 @@ export function eventRoutes(app: Api, { history, ...explained }: EventNeeds): vo
       }
       const { since = Date.now() - dayMs } = periodOf(query);
       using _place = searches.take(caller);
-      const explained = await explainer.explain(eventId, since);
+      const explained = await explainEvent(searched, eventId, since);
       // The router may have finished it since the history was asked.
       const isCurrent = explained.outcome !== 'not-recorded' || (await catchesUp(history));
       const recorded = showRecorded(history, caller, eventId);

@@ -23,26 +23,14 @@ export interface Recall extends Omit<RecallRequest, 'partitions' | 'ends'> {
   readonly partitions: { readonly total: number; readonly ended: number };
 }
 
-export interface Recalls {
-  /**
-   * Resolves once the request is in Kafka. It replaces the destination's previous request.
-   *
-   * @throws TailraceError `kafka-unavailable`, `topic-missing`
-   */
-  request(kind: RecallKind, destinationId: string): Promise<Recall>;
-  /** The latest request of a destination. */
-  find(destinationId: string): Recall | undefined;
-  /** Resolves once everything that the topic contains is known. @throws TailraceError `kafka-unavailable` */
-  refresh(): Promise<void>;
-  close(): Promise<void>;
-}
-
 const giveUpAfterMs = 10_000;
+
+export type Recalls = Awaited<ReturnType<typeof openRecalls>>;
 
 export async function openRecalls(
   kafka: Pick<Kafka, 'follow' | 'publisher' | 'describeTopics' | 'listTopics' | 'ends'>,
   names: Pick<TopicNames, 'recalls' | 'deliveries' | 'retryTierDelayMs'>,
-): Promise<Recalls> {
+) {
   const requests = new Map<string, RecallRequest>();
   /** By destination, then by partition. */
   const progress = new Map<string, Map<number, RecallProgress>>();
@@ -59,10 +47,7 @@ export async function openRecalls(
   });
   const publisher = kafka.publisher({ giveUpAfterMs });
 
-  const find = (destinationId: string): Recall | undefined => {
-    const request = requests.get(destinationId);
-    if (!request) return undefined;
-    const { id, kind, requestedAt, partitions: total } = request;
+  const recallOf = ({ id, kind, destinationId, requestedAt, partitions: total }: RecallRequest): Recall => {
     const all = [...(progress.get(destinationId)?.values() ?? [])].filter((one) => one.id === id);
     const ended = all.filter(({ state }) => state !== 'running');
     const endState = ended.some(({ state }) => state === 'stopped') ? 'stopped' : 'done';
@@ -91,7 +76,12 @@ export async function openRecalls(
   };
 
   return {
-    async request(kind, destinationId) {
+    /**
+     * Resolves once the request is in Kafka. It replaces the destination's previous request.
+     *
+     * @throws TailraceError `kafka-unavailable`, `topic-missing`
+     */
+    async request(kind: RecallKind, destinationId: string): Promise<Recall> {
       const partitions = (await kafka.describeTopics([names.deliveries])).get(names.deliveries)?.partitions;
       if (partitions === undefined) throw new TailraceError('topic-missing');
       const request: RecallRequest = {
@@ -104,21 +94,16 @@ export async function openRecalls(
       };
       await publisher.publish(encodeRecallRequest(names.recalls, request));
       await follower.refresh();
-      const { requestedAt, id } = request;
+      const recall = recallOf(request);
       // A request by another instance may have replaced this one already.
-      const found = find(destinationId);
-      if (found?.id === id) return found;
-      return {
-        id,
-        kind,
-        destinationId,
-        requestedAt,
-        state: 'stopped',
-        count: 0,
-        partitions: { total: partitions, ended: 0 },
-      };
+      return requests.get(destinationId)?.id === request.id ? recall : { ...recall, state: 'stopped' };
     },
-    find,
+    /** The latest request of a destination. */
+    find(destinationId: string): Recall | undefined {
+      const request = requests.get(destinationId);
+      return request && recallOf(request);
+    },
+    /** Resolves once everything that the topic contains is known. @throws TailraceError `kafka-unavailable` */
     refresh: () => follower.refresh(),
     close: () => follower.close(),
   };

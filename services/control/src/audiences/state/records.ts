@@ -11,8 +11,8 @@
 import { hash } from 'node:crypto';
 import { readCall } from '@tailrace/events';
 import type { ConsumedRecord, OutgoingRecord } from '@tailrace/kafka';
+import { objectIn } from '@tailrace/records';
 import type { DeletedUsers } from '@tailrace/suppressions';
-import { objectIn } from '../../records/json.ts';
 
 export interface Change {
   readonly userId: string;
