@@ -21,7 +21,7 @@ import { traitName } from './trait-name.ts';
 import { openAudienceView, silentAfterMs, type AudienceView } from './state/view.ts';
 
 export type { MembershipFormat } from './read-members.ts';
-export type { Audience, AudienceKey, AudienceSync, SyncState } from './state/records.ts';
+export type { Audience, AudienceKey, AudienceSync } from './state/records.ts';
 export { maxNameLength, type AudienceTarget } from './target.ts';
 export { traitName } from './trait-name.ts';
 

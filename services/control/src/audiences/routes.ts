@@ -4,38 +4,13 @@ import { TailraceError } from '@tailrace/errors';
 import Type from 'typebox';
 import type { Audience, Audiences, AudienceSync, MembershipFormat } from './index.ts';
 import { maxNameLength } from './index.ts';
+import { count, syncSchema } from './state/records.ts';
 import { readUpload } from './upload-stream.ts';
 import { loadSource } from '../configuration/sources/source.ts';
 import { audit } from '../http/audit.ts';
-import { closedObject, named, time } from '../http/schemas.ts';
+import { closedObject, named } from '../http/schemas.ts';
 import { pageInOrder, pageOf, pageQuery } from '../http/page.ts';
 import { routesOf, type Api } from '../http/api.ts';
-
-const count = (description: string) => Type.Integer({ minimum: 0, description });
-const instant = time('ISO 8601, UTC with milliseconds');
-
-const syncSchema = Type.Object({
-  id: Type.String(),
-  kind: Type.Enum(['replace', 'delete']),
-  state: Type.Enum(['running', 'done', 'failed', 'interrupted']),
-  startedAt: instant,
-  updatedAt: instant,
-  read: count('lines of the upload'),
-  members: count('distinct users in the upload'),
-  added: Type.Optional(count('users who join; set once the upload has been compared with the members')),
-  removed: Type.Optional(count('users who leave; set together with `added`')),
-  total: Type.Optional(count('identify calls to send: `added` plus `removed`')),
-  sent: count('identify calls sent'),
-  refused: Type.Optional(
-    count('changes that were not made, because the user is suppressed or was deleted after the sync began'),
-  ),
-  problem: Type.Optional(
-    Type.Object(
-      { code: Type.String(), message: Type.String() },
-      { description: 'why the sync failed or was interrupted, and how to continue' },
-    ),
-  ),
-});
 
 const audienceSchema = Type.Object({
   name: Type.String(),

@@ -5,31 +5,15 @@ import type { FastifyReply } from 'fastify';
 import Type from 'typebox';
 import { loadDestination } from '../configuration/destinations/destination.ts';
 import { audit } from '../http/audit.ts';
-import { named, time } from '../http/schemas.ts';
+import { named } from '../http/schemas.ts';
 import { routesOf, type Api } from '../http/api.ts';
-import type { Recall, Recalls } from './recalls.ts';
+import { recallSchema, type Recall, type Recalls } from './recalls.ts';
 
 const params = Type.Object({
   id: Type.String({
     pattern: '^[a-zA-Z0-9_-]{1,64}$',
     description: '1 to 64 letters, digits, dashes and underscores',
   }),
-});
-
-const recallSchema = Type.Object({
-  id: Type.String(),
-  kind: Type.Enum(['retry', 'drain']),
-  destinationId: Type.String(),
-  requestedAt: time('the recall covers deliveries that were pending at this time'),
-  state: Type.Enum(['running', 'done', 'stopped'], {
-    description:
-      'stopped: ended early, because the receiver is down, the destination is disabled, or a later request replaced this one',
-  }),
-  count: Type.Integer({ minimum: 0, description: 'deliveries retried or drained so far' }),
-  partitions: Type.Object(
-    { total: Type.Integer({ minimum: 0 }), ended: Type.Integer({ minimum: 0 }) },
-    { description: 'partitions of `deliveries`; the delivery replica that owns a partition does its part' },
-  ),
 });
 
 /** The routes that show recalls. */

@@ -11,17 +11,30 @@ import {
   type RecallKind,
   type RecallProgress,
   type RecallRequest,
+  type ValueOf,
 } from '@tailrace/records';
 import type { TopicNames } from '@tailrace/topology';
+import Type from 'typebox';
+import { time } from '../http/schemas.ts';
 
 /** A request and its progress. */
-export interface Recall extends Omit<RecallRequest, 'partitions' | 'ends'> {
-  /** `stopped`: ended early in at least one partition, because the receiver is down or a later request replaced this one. */
-  readonly state: RecallProgress['state'];
-  /** Deliveries retried or drained so far. */
-  readonly count: number;
-  readonly partitions: { readonly total: number; readonly ended: number };
-}
+export const recallSchema = Type.Object({
+  id: Type.String(),
+  kind: Type.Enum(['retry', 'drain']),
+  destinationId: Type.String(),
+  requestedAt: time('the recall covers deliveries that were pending at this time'),
+  state: Type.Enum(['running', 'done', 'stopped'], {
+    description:
+      'stopped: ended early, because the receiver is down, the destination is disabled, or a later request replaced this one',
+  }),
+  count: Type.Integer({ minimum: 0, description: 'deliveries retried or drained so far' }),
+  partitions: Type.Object(
+    { total: Type.Integer({ minimum: 0 }), ended: Type.Integer({ minimum: 0 }) },
+    { description: 'partitions of `deliveries`; the delivery replica that owns a partition does its part' },
+  ),
+});
+
+export type Recall = ValueOf<typeof recallSchema>;
 
 const giveUpAfterMs = 10_000;
 
