@@ -1,14 +1,14 @@
 /** The routes that connect a destination to sources and disconnect it. */
-import { maskDestination, type ConfigEditor } from '@tailrace/config';
+import type { ConfigEditor } from '@tailrace/config';
 import { ifMatch } from '../../http/schemas.ts';
 import { routesOf, type Api } from '../../http/api.ts';
 import { destinationAnswer, destinationErrors } from './routes.ts';
-import { destinationChanges, validDestination } from './destination.ts';
+import { destinationEntries, validDestination } from './destination.ts';
 import { loadSource } from '../sources/source.ts';
 
 export function connectionRoutes(app: Api, config: ConfigEditor): void {
   const route = routesOf(app, 'Destinations', destinationErrors);
-  const change = destinationChanges(config);
+  const { change } = destinationEntries(config);
   const schema = {
     headers: ifMatch,
     response: destinationAnswer,
@@ -20,12 +20,12 @@ export function connectionRoutes(app: Api, config: ConfigEditor): void {
     summary: 'Connect a source to a destination',
     handler: async (request, reply) => {
       const { sourceId } = request.params;
-      const { entry } = await change(request, reply, 'connect', (stored, current) => {
+      const { shown } = await change(request, reply, 'connect', (stored, current) => {
         loadSource(current, sourceId);
         if (stored.sources.includes(sourceId)) return stored;
         return validDestination({ ...stored, sources: [...stored.sources, sourceId] }, stored, current);
       });
-      return maskDestination(entry);
+      return shown;
     },
   });
 
@@ -35,12 +35,12 @@ export function connectionRoutes(app: Api, config: ConfigEditor): void {
     summary: 'Disconnect a source from a destination',
     handler: async (request, reply) => {
       const { sourceId } = request.params;
-      const { entry } = await change(request, reply, 'disconnect', (stored, current) => {
+      const { shown } = await change(request, reply, 'disconnect', (stored, current) => {
         if (!stored.sources.includes(sourceId)) return stored;
         const sources = stored.sources.filter((other) => other !== sourceId);
         return validDestination({ ...stored, sources }, stored, current);
       });
-      return maskDestination(entry);
+      return shown;
     },
   });
 }

@@ -1,11 +1,11 @@
 /** The routes that pause a destination and resume it. */
-import { maskDestination, type ConfigEditor, type Destination } from '@tailrace/config';
+import type { ConfigEditor, Destination } from '@tailrace/config';
 import { isTailraceError } from '@tailrace/errors';
 import type { Log } from '@tailrace/service';
 import { ifMatch } from '../../http/schemas.ts';
 import { routesOf, type Api } from '../../http/api.ts';
 import { destinationAnswer, destinationErrors } from './routes.ts';
-import { destinationChanges } from './destination.ts';
+import { destinationEntries } from './destination.ts';
 import { mergePatch } from '../entry/merge-patch.ts';
 
 export interface PauseNeeds {
@@ -20,7 +20,7 @@ export interface PauseNeeds {
 
 export function pauseRoutes(app: Api, { config, recalls, log }: PauseNeeds): void {
   const route = routesOf(app, 'Destinations', destinationErrors);
-  const change = destinationChanges(config);
+  const { change } = destinationEntries(config);
   const schema = {
     headers: ifMatch,
     response: destinationAnswer,
@@ -34,10 +34,10 @@ export function pauseRoutes(app: Api, { config, recalls, log }: PauseNeeds): voi
       'Its deliveries wait until it is resumed: nothing is attempted, retry windows do not run, and nothing is lost. ' +
       'Attempts in flight end normally. A test event can still be sent.',
     handler: async (request, reply) => {
-      const { entry } = await change(request, reply, 'pause', (stored) =>
+      const { shown } = await change(request, reply, 'pause', (stored) =>
         stored.paused ? stored : { ...stored, paused: true },
       );
-      return maskDestination(entry);
+      return shown;
     },
   });
 
@@ -49,11 +49,11 @@ export function pauseRoutes(app: Api, { config, recalls, log }: PauseNeeds): voi
       'The deliveries that waited are sent oldest first, at the pace of the receiver and within the rateLimit, beside new ' +
       'ones. Their retry windows begin with their next attempt. `GET /v1/destinations/{id}/recall` shows the progress.',
     handler: async (request, reply) => {
-      const { entry, isWritten } = await change(request, reply, 'resume', (stored) =>
+      const { shown, isWritten } = await change(request, reply, 'resume', (stored) =>
         stored.paused ? (mergePatch(stored, { paused: null }) as Destination) : stored,
       );
-      if (isWritten) await recall(entry.id);
-      return maskDestination(entry);
+      if (isWritten) await recall(shown.id);
+      return shown;
     },
   });
 

@@ -9,7 +9,7 @@ import { invalidField } from '../../http/errors.ts';
 import { closedObject, etagHeader, ifMatch, optionalText, time } from '../../http/schemas.ts';
 import { routesOf, type Api } from '../../http/api.ts';
 import { destinationErrors } from './routes.ts';
-import { destinationChanges, validDestination } from './destination.ts';
+import { destinationEntries, validDestination } from './destination.ts';
 import { mergePatch } from '../entry/merge-patch.ts';
 
 const secretBytes = 32;
@@ -41,7 +41,7 @@ const rotateSecretAnswers = {
 
 export function rotationRoutes(app: Api, config: ConfigEditor): void {
   const route = routesOf(app, 'Destinations', destinationErrors);
-  const change = destinationChanges(config);
+  const { change } = destinationEntries(config);
   route.post('/destinations/:id/rotate-secret', {
     operationId: 'rotateSecret',
     summary: 'Rotate the secret of a destination',

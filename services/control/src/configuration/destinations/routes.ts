@@ -1,17 +1,13 @@
 /** The routes of destinations: list, create, read, replace, update, delete. Answers hold masks in the place of secrets. */
 import { randomBytes } from 'node:crypto';
-import { destinationSchema, maskDestination, type ConfigEditor } from '@tailrace/config';
-import { TailraceError } from '@tailrace/errors';
+import { destinationSchema, type ConfigEditor } from '@tailrace/config';
 import Type from 'typebox';
 import { reachesDestination } from '../../access/limits.ts';
-import { audit } from '../../http/audit.ts';
 import { closedObject, documentOnly, etagHeader, ifMatch, named } from '../../http/schemas.ts';
 import { pageInOrder, pageOf, pageParameters } from '../../http/page.ts';
 import { routesOf, type Api } from '../../http/api.ts';
-import { destinationChanges, loadDestination, showDestination, validDestination } from './destination.ts';
+import { destinationEntries, showDestination } from './destination.ts';
 import { destinationBodies } from '../entry/bodies.ts';
-import { answerEntry, checkPrecondition, etagOf, idOf, put, withDefaults, withId } from '../entry/change.ts';
-import { mergePatch } from '../entry/merge-patch.ts';
 import { matchesSearch, searchParameter } from '../entry/search.ts';
 
 const destination = documentOnly(
@@ -39,7 +35,7 @@ const listDestinationsQuery = closedObject({
 
 export function destinationRoutes(app: Api, config: ConfigEditor): void {
   const route = routesOf(app, 'Destinations');
-  const change = destinationChanges(config);
+  const entries = destinationEntries(config);
   route.get('/destinations', {
     operationId: 'listDestinations',
     summary: 'List the destinations by id',
@@ -64,35 +60,15 @@ export function destinationRoutes(app: Api, config: ConfigEditor): void {
     body: destinationBodies.created,
     response: { 201: { ...destination, headers: { ...etagHeader, Location: { type: 'string' } } } },
     errors: [...destinationErrors, 'conflict'],
-    handler: async (request, reply) => {
-      const wanted = withDefaults(request.body, () => ({
-        id: `dst_${randomBytes(5).toString('hex')}`,
-        sources: [],
-      }));
-      audit(request, 'destination.create', `destination/${idOf(wanted)}`);
-      const changed = await config.change((current) => {
-        const entry = validDestination(wanted, undefined, current);
-        const { id } = entry;
-        if (current.destination(id)) {
-          throw new TailraceError('conflict', `There is already a destination ${JSON.stringify(id)}.`);
-        }
-        return put(current, { kind: 'destination', id, entry });
-      });
-      const created = answerEntry(reply, changed);
-      reply.status(201).header('location', `/v1/destinations/${created.id}`);
-      return maskDestination(created);
-    },
+    handler: (request, reply) =>
+      entries.create(request, reply, { id: `dst_${randomBytes(5).toString('hex')}`, sources: [] }),
   });
 
   route.get('/destinations/:id', {
     operationId: 'getDestination',
     summary: 'Get a destination',
     response: destinationAnswer,
-    handler: ({ params: { id }, role }, reply) => {
-      const found = loadDestination(config, id);
-      reply.header('etag', etagOf(config.version('destination', id)));
-      return showDestination(found, role);
-    },
+    handler: (request, reply) => entries.get(request, reply),
   });
 
   route.put('/destinations/:id', {
@@ -103,13 +79,7 @@ export function destinationRoutes(app: Api, config: ConfigEditor): void {
     body: destinationBodies.replacement,
     response: destinationAnswer,
     errors: destinationErrors,
-    handler: async (request, reply) => {
-      const { id } = request.params;
-      const { entry } = await change(request, reply, 'replace', (stored, current) =>
-        validDestination(withId(request.body, id), stored, current),
-      );
-      return maskDestination(entry);
-    },
+    handler: (request, reply) => entries.replace(request, reply),
   });
 
   route.patch('/destinations/:id', {
@@ -119,14 +89,7 @@ export function destinationRoutes(app: Api, config: ConfigEditor): void {
     body: destinationBodies.patch,
     response: destinationAnswer,
     errors: destinationErrors,
-    handler: async (request, reply) => {
-      const { id } = request.params;
-      const { entry } = await change(request, reply, 'update', (stored, current) => {
-        const merged = mergePatch(maskDestination(stored), request.body);
-        return validDestination(withId(merged, id), stored, current);
-      });
-      return maskDestination(entry);
-    },
+    handler: (request, reply) => entries.update(request, reply),
   });
 
   route.delete('/destinations/:id', {
@@ -136,15 +99,6 @@ export function destinationRoutes(app: Api, config: ConfigEditor): void {
     headers: ifMatch,
     response: { 204: { type: 'null', description: 'deleted' } },
     errors: ['precondition-failed'],
-    handler: async (request, reply) => {
-      const { id } = request.params;
-      audit(request, 'destination.delete', `destination/${id}`);
-      await config.change((current) => {
-        loadDestination(current, id);
-        checkPrecondition(request, current.version('destination', id));
-        return { writes: [{ kind: 'destination', id, entry: null }], result: undefined };
-      });
-      return reply.status(204).send();
-    },
+    handler: (request, reply) => entries.remove(request, reply),
   });
 }

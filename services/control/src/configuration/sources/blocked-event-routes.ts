@@ -8,7 +8,7 @@ import Type from 'typebox';
 import { closedObject, ifMatch } from '../../http/schemas.ts';
 import { routesOf, type Api } from '../../http/api.ts';
 import { sourceAnswer } from './routes.ts';
-import { sourceChanges, validSource } from './source.ts';
+import { sourceEntries, validSource } from './source.ts';
 
 const inQuery = {
   querystring: closedObject({
@@ -18,9 +18,9 @@ const inQuery = {
 const description =
   'As with the name in the query, except for the names `.` and `..`, which clients resolve in paths.';
 
-export function blockedEventRoutes(app: Api, editor: Pick<ConfigEditor, 'change'>): void {
+export function blockedEventRoutes(app: Api, config: ConfigEditor): void {
   const route = routesOf(app, 'Schema', ['invalid-configuration', 'conflict', 'precondition-failed']);
-  const change = sourceChanges(editor);
+  const { change } = sourceEntries(config);
   const schema = { headers: ifMatch, response: sourceAnswer };
   const block = { ...schema, summary: 'Block track calls of an event' };
   const unblock = { ...schema, summary: 'Stop blocking track calls of an event' };
@@ -31,7 +31,7 @@ export function blockedEventRoutes(app: Api, editor: Pick<ConfigEditor, 'change'
     event: string,
     isBlocked: boolean,
   ) => {
-    const { entry } = await change(
+    const { shown } = await change(
       request,
       reply,
       `event.${isBlocked ? 'block' : 'unblock'}`,
@@ -42,7 +42,7 @@ export function blockedEventRoutes(app: Api, editor: Pick<ConfigEditor, 'change'
         return validSource({ ...stored, schema: { track: { blocked } } }, current);
       },
     );
-    return entry;
+    return shown;
   };
 
   route.put('/sources/:id/blocked-events', {

@@ -5,23 +5,12 @@ import { TailraceError } from '@tailrace/errors';
 import Type from 'typebox';
 import type { Caller } from '../../access/authenticate.ts';
 import { reachesDestination, reachesSource } from '../../access/limits.ts';
-import { audit } from '../../http/audit.ts';
 import { closedObject, documentOnly, etagHeader, ifMatch } from '../../http/schemas.ts';
 import { pageInOrder, pageOf, pageParameters } from '../../http/page.ts';
 import { routesOf, type Api } from '../../http/api.ts';
-import { mergePatch } from '../entry/merge-patch.ts';
 import { matchesSearch, searchParameter } from '../entry/search.ts';
 import { shownSourceSchema, sourceBodies } from '../entry/bodies.ts';
-import { answerEntry, checkPrecondition, etagOf, idOf, put, withDefaults, withId } from '../entry/change.ts';
-import {
-  sourceChanges,
-  loadSource,
-  loadStoredSource,
-  newWriteKey,
-  showSource,
-  validSource,
-  withBuiltIn,
-} from './source.ts';
+import { newWriteKey, showSource, sourceEntries, withBuiltIn } from './source.ts';
 
 const writeKeyRule = 'A new write key has at least 6 characters.';
 const source = documentOnly(shownSourceSchema, 'a source');
@@ -33,7 +22,7 @@ const deleteSourceQuery = closedObject({
 
 export function sourceRoutes(app: Api, config: ConfigEditor): void {
   const route = routesOf(app, 'Sources');
-  const change = sourceChanges(config);
+  const entries = sourceEntries(config);
   route.get('/sources', {
     operationId: 'listSources',
     summary: 'List the sources by id',
@@ -55,24 +44,11 @@ export function sourceRoutes(app: Api, config: ConfigEditor): void {
     body: sourceBodies.created,
     response: { 201: { ...source, headers: { ...etagHeader, Location: { type: 'string' } } } },
     errors: ['invalid-configuration', 'conflict'],
-    handler: async (request, reply) => {
-      const wanted = withDefaults(request.body, () => ({
+    handler: (request, reply) =>
+      entries.create(request, reply, {
         id: `src_${randomBytes(5).toString('hex')}`,
         writeKeys: [newWriteKey()],
-      }));
-      audit(request, 'source.create', `source/${idOf(wanted)}`);
-      const changed = await config.change((current) => {
-        const entry = validSource(wanted, current);
-        const { id } = entry;
-        if (current.source(id)) {
-          throw new TailraceError('conflict', `There is already a source ${JSON.stringify(id)}.`);
-        }
-        return put(current, { kind: 'source', id, entry });
-      });
-      const created = answerEntry(reply, changed);
-      reply.status(201).header('location', `/v1/sources/${created.id}`);
-      return created;
-    },
+      }),
   });
 
   route.get('/sources/:id', {
@@ -80,11 +56,7 @@ export function sourceRoutes(app: Api, config: ConfigEditor): void {
     summary: 'Get a source',
     description: 'Write keys are masked for a read-only token.',
     response: sourceAnswer,
-    handler: ({ params: { id }, role }, reply) => {
-      const found = loadSource(config, id);
-      reply.header('etag', etagOf(config.version('source', id)));
-      return showSource(found, role);
-    },
+    handler: (request, reply) => entries.get(request, reply),
   });
 
   route.put('/sources/:id', {
@@ -95,13 +67,7 @@ export function sourceRoutes(app: Api, config: ConfigEditor): void {
     body: sourceBodies.replacement,
     response: sourceAnswer,
     errors: ['invalid-configuration', 'conflict', 'precondition-failed'],
-    handler: async (request, reply) => {
-      const { id } = request.params;
-      const { entry } = await change(request, reply, 'replace', (_stored, current) =>
-        validSource(withId(request.body, id), current),
-      );
-      return entry;
-    },
+    handler: (request, reply) => entries.replace(request, reply),
   });
 
   route.patch('/sources/:id', {
@@ -112,13 +78,7 @@ export function sourceRoutes(app: Api, config: ConfigEditor): void {
     body: sourceBodies.patch,
     response: sourceAnswer,
     errors: ['invalid-configuration', 'conflict', 'precondition-failed'],
-    handler: async (request, reply) => {
-      const { id } = request.params;
-      const { entry } = await change(request, reply, 'update', (stored, current) =>
-        validSource(withId(mergePatch(stored, request.body), id), current),
-      );
-      return entry;
-    },
+    handler: (request, reply) => entries.update(request, reply),
   });
 
   route.delete('/sources/:id', {
@@ -129,12 +89,9 @@ export function sourceRoutes(app: Api, config: ConfigEditor): void {
     querystring: deleteSourceQuery,
     response: { 204: { type: 'null', description: 'deleted' } },
     errors: ['conflict', 'precondition-failed'],
-    handler: async (request, reply) => {
-      const { id } = request.params;
-      audit(request, 'source.delete', `source/${id}`);
-      await config.change((current) => {
-        loadStoredSource(current, id);
-        checkPrecondition(request, current.version('source', id));
+    handler: (request, reply) =>
+      entries.remove(request, reply, (current) => {
+        const { id } = request.params;
         const connected = current.destinations().filter(({ sources }) => sources.includes(id));
         if (connected.length > 0 && !request.query.force) {
           throw new TailraceError(
@@ -142,15 +99,12 @@ export function sourceRoutes(app: Api, config: ConfigEditor): void {
             `Destinations are connected to the source: ${namesOf(connected, request.caller)}. Disconnect them, or delete the source with ?force=true.`,
           );
         }
-        const disconnected = connected.map((destination) => ({
-          kind: 'destination' as const,
+        return connected.map((destination) => ({
+          kind: 'destination',
           id: destination.id,
           entry: { ...destination, sources: destination.sources.filter((sourceId) => sourceId !== id) },
         }));
-        return { writes: [...disconnected, { kind: 'source', id, entry: null }], result: undefined };
-      });
-      return reply.status(204).send();
-    },
+      }),
   });
 }
 

@@ -5,13 +5,13 @@ import Type from 'typebox';
 import { etagHeader, ifMatch } from '../../http/schemas.ts';
 import { routesOf, type Api } from '../../http/api.ts';
 import { sourceAnswer } from './routes.ts';
-import { sourceChanges, newWriteKey, validSource } from './source.ts';
+import { sourceEntries, newWriteKey, validSource } from './source.ts';
 
 const maxWriteKeys = 20;
 
-export function writeKeyRoutes(app: Api, config: Pick<ConfigEditor, 'change'>): void {
+export function writeKeyRoutes(app: Api, config: ConfigEditor): void {
   const route = routesOf(app, 'Sources', ['conflict', 'precondition-failed']);
-  const change = sourceChanges(config);
+  const { change } = sourceEntries(config);
   route.post('/sources/:id/write-keys', {
     operationId: 'addWriteKey',
     summary: 'Add a generated write key to a source',
@@ -41,7 +41,7 @@ export function writeKeyRoutes(app: Api, config: Pick<ConfigEditor, 'change'>): 
     response: sourceAnswer,
     handler: async (request, reply) => {
       const { key } = request.params;
-      const { entry } = await change(request, reply, 'write-key.remove', (stored, current) => {
+      const { shown } = await change(request, reply, 'write-key.remove', (stored, current) => {
         const writeKeys = stored.writeKeys.filter((writeKey) => writeKey !== key);
         if (writeKeys.length === stored.writeKeys.length) {
           throw new TailraceError('not-found', 'The source has no such write key.');
@@ -51,7 +51,7 @@ export function writeKeyRoutes(app: Api, config: Pick<ConfigEditor, 'change'>): 
         }
         return validSource({ ...stored, writeKeys }, current);
       });
-      return entry;
+      return shown;
     },
   });
 }
