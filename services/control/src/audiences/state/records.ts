@@ -128,7 +128,7 @@ export type MembershipRecord =
  */
 export function createMembershipReader(
   key: AudienceKey,
-  users: DeletedUsers,
+  users: Pick<DeletedUsers, 'deletedUntil'>,
 ): (record: ConsumedRecord) => MembershipRecord | undefined {
   const own = Buffer.from(audienceKey(key));
   const { sourceId } = key;

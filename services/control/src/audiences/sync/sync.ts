@@ -26,7 +26,7 @@ import { SyncState } from './state.ts';
 /** The users who are suppressed, and those who were deleted. */
 export type AudienceUsers = Pick<
   SuppressionStore,
-  'isSuppressed' | 'deletions' | 'deletionsOf' | 'deletedUntil' | 'revision' | 'wasDeletedSince' | 'refresh'
+  'isSuppressed' | 'deletedUntil' | 'revision' | 'wasDeletedSince' | 'refresh'
 >;
 
 export interface SyncDependencies {
