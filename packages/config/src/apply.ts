@@ -14,7 +14,12 @@ import { checkConfiguration } from './rules/check.ts';
 import type { Configuration } from './rules/schema.ts';
 import { shortWriteKeys } from './rules/write-key.ts';
 import type { SecretKeys } from './secrets/encryption.ts';
-import { openConfigEditor, type BeforeWrite, type ConfigSnapshot } from './topic/editor.ts';
+import {
+  openConfigEditor,
+  type BeforeWrite,
+  type ConfigSnapshot,
+  type EditorOptions,
+} from './topic/editor.ts';
 import { checkTopicExists } from './topic/view.ts';
 
 export interface ApplyOptions {
@@ -86,19 +91,39 @@ export async function applyConfiguration(
       `Meanwhile ${listed} was created and would be deleted too. Apply the file again.`,
     );
   };
-  const editor = await openConfigEditor(kafka, topic, log, {
-    secretKeys,
-    withoutKey: 'write',
-    withoutTransactions: 'write',
-    mayReplaceLocked: true,
-    giveUpAfterMs,
-    beforeWrite,
+  return changeAll(kafka, topic, plan, {
+    log,
+    dryRun,
+    editor: {
+      secretKeys,
+      withoutKey: 'write',
+      withoutTransactions: 'write',
+      mayReplaceLocked: true,
+      giveUpAfterMs,
+      beforeWrite,
+    },
   });
+}
+
+export interface ChangeAllOptions {
+  /** Returns the changes without writing them. */
+  readonly dryRun: boolean;
+  readonly log: Pick<KafkaLog, 'warn'>;
+  readonly editor: EditorOptions;
+}
+
+/** Writes what `plan` makes of the current configuration, in one transaction, and resolves with the outcome of each entry. */
+export async function changeAll(
+  kafka: Parameters<typeof openConfigEditor>[0],
+  topic: string,
+  plan: (current: ConfigSnapshot) => readonly PlannedChange[],
+  { dryRun, log, editor: options }: ChangeAllOptions,
+): Promise<readonly EntryChange[]> {
+  const editor = await openConfigEditor(kafka, topic, log, options);
   try {
-    const planned = dryRun
-      ? plan(editor)
-      : (await editor.change((current) => decisionOf(plan(current)))).result;
-    return changesOf(planned);
+    if (dryRun) return changesOf(plan(editor));
+    const { result } = await editor.change((current) => decisionOf(plan(current)));
+    return changesOf(result);
   } finally {
     await editor.close();
   }

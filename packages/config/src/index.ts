@@ -79,6 +79,7 @@ export {
   type TokenScope,
 } from './rules/token.ts';
 export { shortWriteKeys } from './rules/write-key.ts';
+export { seal, startOf, unseal } from './secrets/sealed.ts';
 export { hasSecrets } from './secrets/secrets.ts';
 export type { SecretKeys } from './secrets/encryption.ts';
 export type { ConfigChange, ConfigLookup } from './topic/state.ts';

@@ -29,13 +29,7 @@ export function decisionOf(planned: readonly PlannedChange[]): Decision<readonly
 
 /** The changes without the entries. */
 export function changesOf(planned: readonly PlannedChange[]): EntryChange[] {
-  return planned.map(({ kind, id, outcome, fields, differences }) => ({
-    kind,
-    id,
-    outcome,
-    fields,
-    differences,
-  }));
+  return planned.map(({ entry: _entry, ...change }) => change);
 }
 
 /** The conflicts between the wanted entries and the remaining sources of the topic. */

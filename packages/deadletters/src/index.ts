@@ -1,9 +1,12 @@
 export { matches, type DeadLetterFilter } from './filter.ts';
 export { hasNoBody, readDeadLetter, type DeadLetter, type DeadLetterSummary } from './dead-letter.ts';
 export {
+  addCount,
+  countDeadLetters,
+  countOf,
   findDeadLetters,
   newestDeadLetters,
-  countDeadLetters,
+  sortedCounts,
   type ListPosition,
   type DeadLetterCounts,
   type CountRow,

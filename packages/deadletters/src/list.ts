@@ -57,30 +57,47 @@ export interface DeadLetterCounts {
   readonly ends: ReadonlyMap<number, number>;
 }
 
+/** The count of one dead letter. */
+export function countOf({ destinationId, reason, replayed, diedAt }: DeadLetterSummary): CountRow {
+  return {
+    destinationId,
+    reason,
+    deadLetters: 1,
+    replayed: Number(replayed),
+    oldestAt: diedAt,
+    newestAt: diedAt,
+  };
+}
+
+/** Adds a row to the sums by destination and reason. */
+export function addCount(sums: Map<string, CountRow>, row: CountRow): void {
+  const key = JSON.stringify([row.destinationId, row.reason]);
+  const sum = sums.get(key);
+  if (!sum) {
+    sums.set(key, { ...row });
+    return;
+  }
+  sum.deadLetters += row.deadLetters;
+  sum.replayed += row.replayed;
+  sum.oldestAt = Math.min(sum.oldestAt, row.oldestAt);
+  sum.newestAt = Math.max(sum.newestAt, row.newestAt);
+}
+
+/** Largest count first. */
+export function sortedCounts(sums: ReadonlyMap<string, CountRow>): CountRow[] {
+  return [...sums.values()].sort((a, b) => b.deadLetters - a.deadLetters);
+}
+
 /** Counts up to the present ends, or to the `ends` of an earlier count. */
 export async function countDeadLetters(
   kafka: Pick<Kafka, 'scan'>,
   names: TopicNames,
   options: ReadOptions & { readonly ends?: ReadonlyMap<number, number> | undefined } = {},
 ): Promise<DeadLetterCounts> {
-  const rows = new Map<string, CountRow>();
+  const counts = new Map<string, CountRow>();
   const reading = await readDeadLetters(kafka, names, options);
-  for await (const letters of reading) {
-    for (const { summary } of letters) {
-      const { destinationId, reason, replayed, diedAt } = summary;
-      const key = JSON.stringify([destinationId, reason]);
-      let row = rows.get(key);
-      if (!row) {
-        row = { destinationId, reason, deadLetters: 0, replayed: 0, oldestAt: diedAt, newestAt: diedAt };
-        rows.set(key, row);
-      }
-      row.deadLetters += 1;
-      if (replayed) row.replayed += 1;
-      row.oldestAt = Math.min(row.oldestAt, diedAt);
-      row.newestAt = Math.max(row.newestAt, diedAt);
-    }
-  }
-  const sorted = [...rows.values()].sort((a, b) => b.deadLetters - a.deadLetters);
+  for await (const letters of reading) for (const { summary } of letters) addCount(counts, countOf(summary));
+  const sorted = sortedCounts(counts);
   return {
     deadLetters: sorted.reduce((sum, row) => sum + row.deadLetters, 0),
     replayed: sorted.reduce((sum, row) => sum + row.replayed, 0),

@@ -15,6 +15,7 @@ import fc from 'fast-check';
 import type { DeliveryFilter } from './tables/deliveries.ts';
 import { openHistory, type History, type HistoryOptions } from './history.ts';
 import type { HistoryLimits } from './retention.ts';
+import { countLetters } from './slices.ts';
 
 const names = topicNames('t.');
 const topics = [
@@ -486,10 +487,7 @@ describe('the history', { concurrency: true }, () => {
         if (!slice.reached) break;
       }
       assert.deepEqual(found, expected);
-      const rows =
-        filter.userKey === undefined
-          ? history.read((queries) => queries.countDeadLetters(filter))
-          : history.read((queries) => queries.countSlice(filter)).rows;
+      const rows = await countLetters(history, filter);
       assert.equal(
         rows.reduce((sum, { deadLetters }) => sum + deadLetters, 0),
         expected.length,

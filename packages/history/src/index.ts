@@ -2,9 +2,9 @@ export { deliveryStatuses, isPending, type DeliveryStatus } from './facts/delive
 export type { AttemptRow } from './facts/facts.ts';
 export { openHistory, type History, type HistoryStatus } from './history.ts';
 export { countLetters, readPage } from './slices.ts';
-export type { DeadLetterPosition } from './tables/dead-letters/queries.ts';
-export { noDestination, type FilteredEvent, type FilteredEventPosition } from './tables/decisions.ts';
-export type { CountedDelivery, DeliveryPosition } from './tables/deliveries.ts';
+export type { ListPosition, Slice } from './sqlite/list.ts';
+export { noDestination, type FilteredEvent } from './tables/decisions.ts';
+export type { CountedDelivery } from './tables/deliveries.ts';
 export type { FlowRow, PendingRow } from './tables/flow.ts';
 export { allDestinations } from './tables/statistics/attempts.ts';
 export { percentile, totalOf, type Counts } from './tables/statistics/counts.ts';

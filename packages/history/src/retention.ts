@@ -13,21 +13,6 @@ export interface HistoryLimits {
   readonly maxBytes: number;
 }
 
-export interface Retention {
-  /** Deliveries of a source and destination from before this time (milliseconds since the epoch) are not stored. */
-  floorOf(sourceId: string, destinationId: string): number;
-  /** Size of the stored data; the file may be larger temporarily. */
-  readonly bytes: number;
-  /** Removes a portion of what exceeds the limits. Returns whether there may be more. */
-  prune(): boolean;
-  /**
-   * Removes a portion of the dead letters whose records have expired. Returns whether there may be more.
-   *
-   * @param lows by partition of `deliveries.dead`, the first offset that is kept
-   */
-  pruneExpired(lows: ReadonlyMap<number, number>): boolean;
-}
-
 /** Dead letters whose records have expired. */
 const expiredPortion = 500;
 /** Empty pages of 4 KB that are returned to the disk after a portion. */
@@ -47,11 +32,9 @@ interface Owner {
   readonly part: string;
 }
 
-export function createRetention(
-  { db, transaction }: Store,
-  limits: HistoryLimits,
-  now: () => number,
-): Retention {
+export type Retention = ReturnType<typeof createRetention>;
+
+export function createRetention({ db, transaction }: Store, limits: HistoryLimits, now: () => number) {
   const pruners: readonly Pruner[] = limitedTables.map((limited) => prunerOf(db, limited));
   const removeUsage = db.prepare('DELETE FROM usage WHERE day < ?');
   const removeBreakers = db.prepare('DELETE FROM breakers WHERE at < ?');
@@ -119,12 +102,15 @@ export function createRetention(
   };
 
   return {
-    floorOf: (sourceId, destinationId) =>
+    /** Deliveries of a source and destination from before this time (milliseconds since the epoch) are not stored. */
+    floorOf: (sourceId: string, destinationId: string): number =>
       Math.max(ageFloor(), floors.get(ownerKey(sourceId, destinationId)) ?? 0),
-    get bytes() {
+    /** Size of the stored data; the file may be larger temporarily. */
+    get bytes(): number {
       return bytes();
     },
-    prune() {
+    /** Removes a portion of what exceeds the limits. Returns whether there may be more. */
+    prune(): boolean {
       removeUsage.run(usageFloor());
       removeBreakers.run(ageFloor());
       removeFlow.run(minuteMs, now() - minutesKeptMs);
@@ -134,7 +120,12 @@ export function createRetention(
       if (removed.some(Boolean)) return true;
       return bytes() > limits.maxBytes && removeForSpace() > 0;
     },
-    pruneExpired(lows) {
+    /**
+     * Removes a portion of the dead letters whose records have expired. Returns whether there may be more.
+     *
+     * @param lows by partition of `deliveries.dead`, the first offset that is kept
+     */
+    pruneExpired(lows: ReadonlyMap<number, number>): boolean {
       let removed = 0;
       for (const [partition, low] of lows) {
         removed += remove(() => {

@@ -1,25 +1,24 @@
 /** Reads lists of the history in slices, and lets other requests run between two of them. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { CountRow } from '@tailrace/deadletters';
+import { addCount, countOf, sortedCounts, type CountRow } from '@tailrace/deadletters';
 import type { History } from './history.ts';
 import type { Queries } from './queries.ts';
-import type { Slice } from './sqlite/list.ts';
-import { countRows, type DeadLetterPosition, type ListedLetters } from './tables/dead-letters/queries.ts';
+import type { ListPosition, Slice } from './sqlite/list.ts';
+import type { ListedLetters } from './tables/dead-letters/queries.ts';
 
 /** How long a list is searched for a page. A page that is not full by then has a cursor that continues. */
 const pageTimeMs = 150;
 
-/** The query for a slice of at most `limit` rows. */
-type SliceQuery<Row, Position> = (
-  queries: Queries,
-  limit: number,
-  after: Position | undefined,
-) => Slice<Row, Position>;
+/** Dead letters that are counted in one slice. */
+const countedLetters = 2_000;
 
-export interface Page<Row, Position> {
+/** The query for a slice of at most `limit` rows. */
+type SliceQuery<Row> = (queries: Queries, limit: number, after: ListPosition | undefined) => Slice<Row>;
+
+export interface Page<Row> {
   readonly rows: readonly Row[];
   /** Where the next page begins; undefined at the end of the list. */
-  readonly next: Position | undefined;
+  readonly next: ListPosition | undefined;
 }
 
 /**
@@ -27,13 +26,13 @@ export interface Page<Row, Position> {
  *
  * @throws TailraceError `history-unavailable`
  */
-export async function readPage<Row, Position>(
+export async function readPage<Row>(
   history: Pick<History, 'read'>,
   limit: number,
-  after: Position | undefined,
-  query: SliceQuery<Row, Position>,
-): Promise<Page<Row, Position>> {
-  const read = (limit: number, after: Position | undefined): Slice<Row, Position> =>
+  after: ListPosition | undefined,
+  query: SliceQuery<Row>,
+): Promise<Page<Row>> {
+  const read = (limit: number, after: ListPosition | undefined): Slice<Row> =>
     history.read((queries) => query(queries, limit, after));
   const startedAt = performance.now();
   const rows: Row[] = [];
@@ -52,7 +51,7 @@ export async function readPage<Row, Position>(
   }
 }
 
-function isEmpty({ rows, reached }: Slice<unknown, unknown>): boolean {
+function isEmpty({ rows, reached }: Slice<unknown>): boolean {
   return rows.length === 0 && reached === undefined;
 }
 
@@ -67,13 +66,15 @@ export async function countLetters(
   filter: ListedLetters,
 ): Promise<readonly CountRow[]> {
   const { event, userKey, sourceId } = filter;
-  if ([event, userKey, sourceId].every((value) => value === undefined))
-    return history.read((queries) => queries.countDeadLetters(filter));
-  let rows: CountRow[] = [];
-  for (let after: DeadLetterPosition | undefined; ;) {
-    const slice = history.read((queries) => queries.countSlice(filter, after));
-    rows = countRows([...rows, ...slice.rows]);
-    if (!slice.reached) return rows;
+  const counts = new Map<string, CountRow>();
+  if ([event, userKey, sourceId].every((value) => value === undefined)) {
+    for (const row of history.read((queries) => queries.countDeadLetters(filter))) addCount(counts, row);
+    return sortedCounts(counts);
+  }
+  for (let after: ListPosition | undefined; ;) {
+    const slice = history.read((queries) => queries.listDeadLetters(filter, countedLetters, after));
+    for (const letter of slice.rows) addCount(counts, countOf(letter));
+    if (!slice.reached) return sortedCounts(counts);
     after = slice.reached;
     await nextTurn();
   }

@@ -14,16 +14,6 @@ import type { Retention } from './retention.ts';
 import { rowOf } from './sqlite/row.ts';
 import { createUsageWriter } from './tables/usage/write.ts';
 
-export interface Writer {
-  /** Runs in the caller's transaction. Leaves out deliveries and decisions from before the floor of the retention. */
-  write(facts: readonly Fact[], position: TailPosition): void;
-  /**
-   * Ends some of the pending deliveries whose latest record is in this range of a partition, in the caller's transaction. Returns
-   * where to continue; undefined if these were all.
-   */
-  end(topic: string, partition: number, range: Span): number | undefined;
-}
-
 /** Deliveries that are ended in one turn of the event loop. */
 const endedTogether = 100;
 
@@ -34,7 +24,9 @@ interface Touched {
   row: DeliveryRow;
 }
 
-export function createWriter(db: DatabaseSync, { floorOf }: Pick<Retention, 'floorOf'>): Writer {
+export type Writer = ReturnType<typeof createWriter>;
+
+export function createWriter(db: DatabaseSync, { floorOf }: Pick<Retention, 'floorOf'>) {
   const counts = createAttemptCounts(db);
   const failures = createFailureCounts(db);
   const deadLetters = createDeadLetterWriter(db);
@@ -113,23 +105,14 @@ export function createWriter(db: DatabaseSync, { floorOf }: Pick<Retention, 'flo
   /** Returns whether the attempt was new: its record may be duplicated. */
   const putAttempt = (delivery: number | bigint, attempt: AttemptRow): boolean => {
     const { startedAt, destinationId, latencyMs, outcome, reason, nextDueAt, urls } = attempt;
-    const failedAt = reason === null ? null : destinationId;
-    const { changes } = insertAttempt.run(
-      delivery,
-      startedAt,
-      attempt.attempt,
-      failedAt,
-      latencyMs,
-      outcome,
-      reason,
-      nextDueAt,
-      JSON.stringify(urls),
-    );
-    return changes > 0;
+    const key = [delivery, startedAt, attempt.attempt, reason === null ? null : destinationId];
+    const values = [latencyMs, outcome, reason, nextDueAt, JSON.stringify(urls)];
+    return insertAttempt.run(...key, ...values).changes > 0;
   };
 
   return {
-    write(facts, { topic, partition, next }) {
+    /** Runs in the caller's transaction. Leaves out deliveries and decisions from before the floor of the retention. */
+    write(facts: readonly Fact[], { topic, partition, next }: TailPosition): void {
       const touched = new Map<string, Touched>();
       const attempts: AttemptRow[] = [];
       const fresh: AttemptRow[] = [];
@@ -165,7 +148,11 @@ export function createWriter(db: DatabaseSync, { floorOf }: Pick<Retention, 'flo
       backlog.flush();
       putOffset.run(topic, partition, next);
     },
-    end(topic, partition, { from, to }) {
+    /**
+     * Ends some of the pending deliveries whose latest record is in this range of a partition, in the caller's transaction. Returns
+     * where to continue; undefined if these were all.
+     */
+    end(topic: string, partition: number, { from, to }: Span): number | undefined {
       const found = findEnded.all(topic, partition, from, to);
       for (const one of found) {
         const stored = rowOf(one);

@@ -1,43 +1,45 @@
 /** The record of `audit`: who changed what, or tried to, as JSON. Secrets are never part of it. */
 import { randomUUID } from 'node:crypto';
+import Type from 'typebox';
+import { objectIn, type ValueOf } from './json.ts';
 
+const optionalText = (description: string) => Type.Optional(Type.String({ description }));
+
+export const auditSchema = Type.Object({
+  id: Type.String(),
+  at: Type.String({ format: 'date-time' }),
+  action: Type.String({ description: 'for example destination.update' }),
+  target: optionalText('for example destination/crm'),
+  outcome: Type.Enum(['done', 'refused']),
+  code: optionalText('the code of the error of a refused request'),
+  actor: Type.Object({
+    kind: Type.Enum(['token', 'setting', 'user', 'service', 'unknown'], {
+      description:
+        'setting: a token of the environment; user: of a command on Kafka; service: control itself',
+    }),
+    name: Type.String({ description: 'the name of the token or setting, or user@host' }),
+    tokenId: Type.Optional(Type.String()),
+    fingerprint: optionalText("the first 8 hex digits of the token's SHA-256, also of a wrong token"),
+  }),
+  address: optionalText('the IP address of the client'),
+  changes: Type.Array(
+    Type.Object({
+      field: Type.String(),
+      before: Type.Optional(Type.Unknown()),
+      after: Type.Optional(Type.Unknown()),
+    }),
+    { description: 'the fields that changed, without secrets' },
+  ),
+  moreChanges: Type.Optional(Type.Integer({ description: 'changes beyond the first 50' })),
+  notRecorded: Type.Optional(
+    Type.Integer({ description: 'refused requests before this one that were not recorded' }),
+  ),
+});
+
+export type AuditRecord = ValueOf<typeof auditSchema>;
+export type AuditActor = AuditRecord['actor'];
 /** One field of an entry, with both values; an absent value is left out. */
-export interface AuditedField {
-  readonly field: string;
-  readonly before?: unknown;
-  readonly after?: unknown;
-}
-
-export interface AuditActor {
-  /** `token`: of the configuration; `setting`: a token of the environment; `user`: of the operating system, for commands. */
-  readonly kind: 'token' | 'setting' | 'user' | 'service' | 'unknown';
-  /** The name of the token or setting, or `user@host`. */
-  readonly name: string;
-  readonly tokenId?: string | undefined;
-  /** The first 8 hex digits of the token's SHA-256, also of a wrong token. */
-  readonly fingerprint?: string | undefined;
-}
-
-export interface AuditRecord {
-  readonly id: string;
-  /** ISO 8601, UTC with milliseconds. */
-  readonly at: string;
-  /** For example `destination.update`. */
-  readonly action: string;
-  /** For example `destination/crm`. */
-  readonly target?: string | undefined;
-  readonly outcome: 'done' | 'refused';
-  /** The code of the error of a refused request. */
-  readonly code?: string | undefined;
-  readonly actor: AuditActor;
-  /** The IP address of the client. */
-  readonly address?: string | undefined;
-  readonly changes: readonly AuditedField[];
-  /** How many changes were left out, since a record is bounded. */
-  readonly moreChanges?: number | undefined;
-  /** How many refused requests before this one were not recorded, since their rate is bounded. */
-  readonly notRecorded?: number | undefined;
-}
+export type AuditedField = AuditRecord['changes'][number];
 
 /** As the publishers take it: `audit` has one partition, whose order is the order of the changes. */
 interface EncodedAudit {
@@ -79,13 +81,8 @@ export function encodeAudit(topic: string, record: AuditRecord): EncodedAudit {
 
 /** Undefined for a record of another form. */
 export function decodeAudit(value: Buffer | null): AuditRecord | undefined {
-  let content: unknown;
-  try {
-    content = JSON.parse(value?.toString() ?? '');
-  } catch {
-    return undefined;
-  }
-  const { id, at, action, outcome, actor, changes } = (content ?? {}) as Partial<AuditRecord>;
+  const content = objectIn<AuditRecord>(value);
+  const { id, at, action, outcome, actor, changes } = content ?? {};
   const isText = [id, at, action, outcome].every((text) => typeof text === 'string');
   return isText && typeof actor === 'object' && Array.isArray(changes) ? (content as AuditRecord) : undefined;
 }

@@ -4,6 +4,7 @@
  */
 import { formatInstant, parseInstant } from '@tailrace/events';
 import type { ConsumedRecord, OutgoingRecord } from '@tailrace/kafka';
+import { objectIn } from './json.ts';
 
 /** The rule of a filter that an event did not meet, as it was when the event was routed. */
 export interface DecisionRule {
@@ -106,7 +107,7 @@ function ofGroups(
 
 /** Undefined for a record that is not a decision, where another program wrote to the topic. */
 export function decodeDecision({ value }: Pick<ConsumedRecord, 'value'>): Decision | undefined {
-  const record = parse(value) as (Partial<Record<string, unknown>> & { decidedAt?: unknown }) | undefined;
+  const record = objectIn<Record<keyof Decision, unknown>>(value);
   if (!record) return undefined;
   const { eventId, sourceId, type, event, routed, filtered } = record;
   const decidedAt = typeof record.decidedAt === 'string' ? parseInstant(record.decidedAt) : undefined;
@@ -139,13 +140,4 @@ function groupOf(value: unknown): DecisionGroup | undefined {
 
 function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && Number(value) >= 0;
-}
-
-function parse(value: Buffer | null): object | undefined {
-  try {
-    const parsed: unknown = JSON.parse(value?.toString() ?? 'null');
-    return typeof parsed === 'object' && parsed !== null ? parsed : undefined;
-  } catch {
-    return undefined;
-  }
 }

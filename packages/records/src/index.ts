@@ -1,4 +1,5 @@
 export {
+  auditSchema,
   decodeAudit,
   encodeAudit,
   newAudit,
@@ -38,6 +39,7 @@ export {
   type RecallRequest,
   type RecallState,
 } from './recall.ts';
+export { objectIn, type ValueOf } from './json.ts';
 export { formatPosition, parsePosition, type RecordPosition } from './position.ts';
 export type { AttemptRecord, UrlAttempt } from './attempt.ts';
 export type { EventUsage, UsageRecord } from './usage.ts';

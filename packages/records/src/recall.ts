@@ -5,6 +5,7 @@
  * Keys are `request/<destination>` and `state/<partition>/<destination>`, so compaction keeps the last record of each.
  */
 import type { ConsumedRecord, OutgoingRecord } from '@tailrace/kafka';
+import { objectIn } from './json.ts';
 
 export type RecallKind = 'retry' | 'drain';
 
@@ -85,22 +86,14 @@ export function decodeRecall({
   if (kind === 'state') {
     const partition = Number(rest[0]);
     const destinationId = rest.slice(1).join('/');
-    const found = value ? parsed<RecallState>(value) : undefined;
+    const found = objectIn<RecallState>(value);
     if (value && !Array.isArray(found?.marks)) return undefined;
     const { marks = [], request } = found ?? {};
     return { kind, state: { destinationId, partition, marks, request } };
   }
-  const request = kind === 'request' && value ? parsed<RecallRequest>(value) : undefined;
-  if (!request || Number.isNaN(Date.parse(request.requestedAt))) return undefined;
-  return { kind: 'request', request };
-}
-
-function parsed<T>(value: Buffer): (Partial<T> & T) | undefined {
-  try {
-    return JSON.parse(value.toString()) as T;
-  } catch {
-    return undefined;
-  }
+  const request = kind === 'request' ? objectIn<RecallRequest>(value) : undefined;
+  if (Number.isNaN(Date.parse(request?.requestedAt ?? ''))) return undefined;
+  return { kind: 'request', request: request as RecallRequest };
 }
 
 /** Whether the mark covers this record of its partition. */

@@ -10,7 +10,7 @@
  * `<source>` is `*` where the deletion covers all sources, which no id of a source can be.
  */
 import type { ConsumedRecord, OutgoingRecord } from '@tailrace/kafka';
-import type { RecordPosition } from '@tailrace/records';
+import { objectIn, type RecordPosition } from '@tailrace/records';
 
 /** Suppressed users and deletions together: the most that control accepts. Readers need about 34 bytes for each. */
 export const maxSuppressions = 1_000_000;
@@ -82,14 +82,14 @@ export function decodeSuppression({
   if (suppressed) {
     const [, userId = ''] = suppressed;
     if (value === null) return { kind: 'suppressed', userId, entry: undefined };
-    const since = parsed(value)?.['since'];
+    const { since } = objectIn<SuppressedUser>(value) ?? {};
     if (typeof since !== 'string' || !isTime(since)) return undefined;
     return { kind: 'suppressed', userId, entry: { kind: 'suppressed', userId, since } };
   }
   const [, scope, userId] = /^deleted\/([^/]+)\/(.+)$/s.exec(text) ?? [];
   if (scope === undefined || userId === undefined) return undefined;
   if (value === null) return { kind: 'deleted', scope, userId, entry: undefined };
-  const requests = parsed(value)?.['requests'];
+  const { requests } = objectIn<DeletedUser>(value) ?? {};
   if (!Array.isArray(requests) || requests.length === 0 || !requests.every(isDeletion)) return undefined;
   return { kind: 'deleted', scope, userId, entry: { kind: 'deleted', scope, userId, requests } };
 }
@@ -128,13 +128,4 @@ function isPosition(value: unknown): value is RecordPosition {
 
 function isTime(text: string): boolean {
   return !Number.isNaN(Date.parse(text));
-}
-
-function parsed(value: Buffer): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const found: unknown = JSON.parse(value.toString());
-    return typeof found === 'object' && found !== null ? (found as Record<string, unknown>) : undefined;
-  } catch {
-    return undefined;
-  }
 }

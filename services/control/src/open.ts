@@ -24,7 +24,6 @@ import { openDeletions } from './deletions/index.ts';
 import { deletionPaths, deletionRoutes } from './deletions/routes.ts';
 import { serveDocument, serveReference } from './document/reference.ts';
 import { historyRoutes } from './history/routes.ts';
-import type { SchemaTypes } from './http/api.ts';
 import { createUpToDate } from './http/current.ts';
 import { closeApi, createServer } from './http/server.ts';
 import { openIdempotency } from './idempotency/index.ts';
@@ -172,8 +171,7 @@ export async function openControl(
   serveConsole(app);
   serveDocument(app);
   await app.register(
-    (scope, _options, done) => {
-      const api = scope.withTypeProvider<SchemaTypes>();
+    (api, _options, done) => {
       // Before the token is looked up: another instance may just have created or revoked it, or ended the session.
       api.addHook('onRequest', async (request) => {
         const hasSession = readCookie(request) !== undefined;

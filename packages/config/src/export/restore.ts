@@ -1,18 +1,12 @@
 /** Writes an exported configuration into the topic, in one transaction. */
 import { TailraceError } from '@tailrace/errors';
 import type { Kafka, KafkaLog } from '@tailrace/kafka';
+import { changeAll } from '../apply.ts';
 import { problemsError } from '../file.ts';
-import {
-  changesOf,
-  decisionOf,
-  planChanges,
-  takenWriteKeys,
-  type EntryChange,
-  type PlannedChange,
-} from '../plan.ts';
+import { planChanges, takenWriteKeys, type EntryChange, type PlannedChange } from '../plan.ts';
 import type { Configuration } from '../rules/schema.ts';
 import type { SecretKeys } from '../secrets/encryption.ts';
-import { openConfigEditor, type BeforeWrite, type ConfigSnapshot } from '../topic/editor.ts';
+import type { BeforeWrite, ConfigSnapshot } from '../topic/editor.ts';
 import { checkTopicExists } from '../topic/view.ts';
 
 /** `empty`: only into a topic without entries. `merge`: keeps other entries. `replace`: deletes other entries. */
@@ -50,14 +44,8 @@ export async function restoreConfiguration(
     if (problems.length > 0) throw problemsError(problems);
     return planChanges(wanted, current, mode === 'replace');
   };
-  const editor = await openConfigEditor(kafka, topic, log, { secretKeys, beforeWrite, withoutKey: 'refuse' });
-  try {
-    if (dryRun) return changesOf(plan(editor));
-    const { result } = await editor.change((current) => decisionOf(plan(current)));
-    return changesOf(result);
-  } finally {
-    await editor.close();
-  }
+  const editor = { secretKeys, beforeWrite, withoutKey: 'refuse' } as const;
+  return changeAll(kafka, topic, plan, { dryRun, log, editor });
 }
 
 function checkEmpty(topic: string, current: ConfigSnapshot): void {

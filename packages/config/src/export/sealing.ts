@@ -2,10 +2,11 @@
  * Seals the content of an export with AES-256-GCM. The key is derived from the secret key of the installation (HKDF), or from
  * a passphrase (scrypt), which also opens the export where the secret key was lost. The header of the export is authenticated.
  */
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes, scrypt } from 'node:crypto';
+import { hkdfSync, randomBytes, scrypt } from 'node:crypto';
 import { promisify } from 'node:util';
 import { TailraceError } from '@tailrace/errors';
 import { fingerprintOf, type SecretKeys } from '../secrets/encryption.ts';
+import { seal as sealBytes, unseal } from '../secrets/sealed.ts';
 
 /** The secrets that may seal or open an export. */
 export interface SealSecrets {
@@ -18,9 +19,6 @@ export type Seal =
   | { readonly by: 'secret-key'; readonly fingerprint: string; readonly salt: Buffer }
   | { readonly by: 'passphrase'; readonly logN: number; readonly salt: Buffer };
 
-const algorithm = 'aes-256-gcm';
-const ivBytes = 12;
-const tagBytes = 16;
 const saltBytes = 16;
 /** scrypt with N = 2^17 and r = 8 takes 128 MiB and about half a second. */
 const logN = 17;
@@ -63,9 +61,7 @@ export async function sealContent(
   seal: Seal,
   secrets: SealSecrets,
 ): Promise<Buffer> {
-  const iv = randomBytes(ivBytes);
-  const cipher = createCipheriv(algorithm, await keyOf(seal, secrets), iv).setAAD(Buffer.from(header));
-  return Buffer.concat([iv, cipher.update(content), cipher.final(), cipher.getAuthTag()]);
+  return sealBytes(content, await keyOf(seal, secrets), header);
 }
 
 /** @throws TailraceError `invalid-export` if the key or passphrase is missing or is not the one of the export */
@@ -75,22 +71,14 @@ export async function openContent(
   seal: Seal,
   secrets: SealSecrets,
 ): Promise<Buffer> {
-  const key = await keyOf(seal, secrets);
-  try {
-    const decipher = createDecipheriv(algorithm, key, sealed.subarray(0, ivBytes), {
-      authTagLength: tagBytes,
-    })
-      .setAAD(Buffer.from(header))
-      .setAuthTag(sealed.subarray(-tagBytes));
-    return Buffer.concat([decipher.update(sealed.subarray(ivBytes, -tagBytes)), decipher.final()]);
-  } catch {
-    throw new TailraceError(
-      'invalid-export',
-      seal.by === 'passphrase'
-        ? 'The export cannot be opened: TAILRACE_EXPORT_PASSPHRASE is not its passphrase, or the file was changed.'
-        : 'The export cannot be opened with its key: the file was changed. Use another copy of it.',
-    );
-  }
+  const content = unseal(sealed, await keyOf(seal, secrets), header);
+  if (content) return content;
+  throw new TailraceError(
+    'invalid-export',
+    seal.by === 'passphrase'
+      ? 'The export cannot be opened: TAILRACE_EXPORT_PASSPHRASE is not its passphrase, or the file was changed.'
+      : 'The export cannot be opened with its key: the file was changed. Use another copy of it.',
+  );
 }
 
 async function keyOf(seal: Seal, { keys, passphrase }: SealSecrets): Promise<Buffer> {

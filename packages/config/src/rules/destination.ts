@@ -19,35 +19,35 @@ export function destinationProblems(destination: unknown, path: FieldPath): Prob
   ];
 }
 
-/** Names of headers are case-insensitive (RFC 9110, section 5.1). */
-function repeatedHeaders(settings: unknown, path: FieldPath): Problem[] {
-  return items(field(settings, 'webhooks')).flatMap((webhook, index) => {
+/** The names of the headers of each webhook. They are case-insensitive (RFC 9110, section 5.1). */
+function headersOf(settings: unknown): { webhook: unknown; index: number; names: string[] }[] {
+  return items(field(settings, 'webhooks')).map((webhook, index) => {
     const headers = field(webhook, 'headers');
     const names = typeof headers === 'object' && headers !== null ? Object.keys(headers) : [];
-    return repeats(names.map((name) => name.toLowerCase())).map(({ at, first }) =>
+    return { webhook, index, names };
+  });
+}
+
+function repeatedHeaders(settings: unknown, path: FieldPath): Problem[] {
+  return headersOf(settings).flatMap(({ index, names }) =>
+    repeats(names.map((name) => name.toLowerCase())).map(({ at, first }) =>
       problem(
         [...path, 'webhooks', index, 'headers', names[at] ?? ''],
         `is the same header as ${quote(names[first] ?? '')}`,
         'key',
       ),
-    );
-  });
+    ),
+  );
 }
 
 function missingSecretHeaders(settings: unknown, path: FieldPath): Problem[] {
-  return items(field(settings, 'webhooks')).flatMap((webhook, index) => {
-    const headers = field(webhook, 'headers');
-    const names = typeof headers === 'object' && headers !== null ? Object.keys(headers) : [];
+  return headersOf(settings).flatMap(({ webhook, index, names }) => {
     const known = new Set(names.map((name) => name.toLowerCase()));
     return items(field(webhook, 'secretHeaders')).flatMap((name, position) => {
       // A name that Tailrace added may be left where the header was removed.
       if (typeof name !== 'string' || known.has(name.toLowerCase()) || isSecretHeaderName(name)) return [];
-      return [
-        problem(
-          [...path, 'webhooks', index, 'secretHeaders', position],
-          'is not the name of a header of this webhook',
-        ),
-      ];
+      const at = [...path, 'webhooks', index, 'secretHeaders', position];
+      return [problem(at, 'is not the name of a header of this webhook')];
     });
   });
 }
@@ -55,10 +55,8 @@ function missingSecretHeaders(settings: unknown, path: FieldPath): Problem[] {
 /** With the option the header is Tailrace's. Without it the header may have any value, as any other. */
 function traceparentHeaders(settings: unknown, path: FieldPath): Problem[] {
   if (field(settings, 'traceparent') !== true) return [];
-  return items(field(settings, 'webhooks')).flatMap((webhook, index) => {
-    const headers = field(webhook, 'headers');
-    const names = typeof headers === 'object' && headers !== null ? Object.keys(headers) : [];
-    return names
+  return headersOf(settings).flatMap(({ index, names }) =>
+    names
       .filter((name) => name.toLowerCase() === 'traceparent')
       .map((name) =>
         problem(
@@ -66,8 +64,8 @@ function traceparentHeaders(settings: unknown, path: FieldPath): Problem[] {
           'is set by Tailrace, because the destination has traceparent: true; remove one of them',
           'key',
         ),
-      );
-  });
+      ),
+  );
 }
 
 /** A secret in the form of an encrypted one could not be distinguished from it. */

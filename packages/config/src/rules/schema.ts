@@ -175,9 +175,9 @@ type Frozen<T> = T extends object ? { readonly [Key in keyof T]: Frozen<T[Key]> 
 export type Source = Frozen<Static<typeof sourceSchema> & { enabled: boolean }>;
 
 /**
- * A destination of webhooks. `sources` are the ids of the connected sources; `rateLimit` is in requests a second; with
- * `ordering: user` the events of one user are sent one after the other. `filter` selects the events that it gets.
- * `ordering: user` the events of one user are sent one after the other. Deliveries of a `paused` one wait, without attempts.
+ * A destination of webhooks. `sources` are the ids of the connected sources; `rateLimit` is in requests a second; `filter` selects the
+ * events that it gets. With `ordering: user` the events of one user are sent one after the other. Deliveries of a `paused` one wait,
+ * without attempts.
  */
 export type Destination = Frozen<Static<typeof destinationSchema> & { enabled: boolean }>;
 

@@ -7,7 +7,7 @@ import { problem, type FieldPath, type Problem } from '../rules/problem.ts';
 import type { Destination, Source, Webhook } from '../rules/schema.ts';
 import { redacted } from './redact.ts';
 import { mapSecretPlaces } from './references.ts';
-import { maskedSecretsOf } from './secrets.ts';
+import { maskedSecretsOf, withoutSecrets } from './secrets.ts';
 
 export const secretMask = '********';
 
@@ -35,16 +35,12 @@ const hasMask =
 
 /** For callers that may change the destination. */
 export function maskDestination(destination: Destination): Destination {
-  const copy = structuredClone(destination);
-  for (const { replace } of maskedSecretsOf(copy)) replace(secretMask);
-  return copy;
+  return withoutSecrets(destination, secretMask);
 }
 
 /** For callers that may only read: without the queries of URLs either, which often contain tokens. */
 export function maskDestinationForReaders(destination: Destination): Destination {
-  const masked = maskDestination(destination);
-  const webhooks = masked.settings.webhooks.map((webhook) => ({ ...webhook, url: maskQuery(webhook.url) }));
-  return { ...masked, settings: { ...masked.settings, webhooks } };
+  return withoutSecrets(destination, secretMask, maskQuery);
 }
 
 /** For callers that may only read: with a mask for each write key. */

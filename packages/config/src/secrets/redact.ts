@@ -1,6 +1,7 @@
 /** Sources and destinations without secrets, for logs and messages. */
 import type { Destination, Source } from '../rules/schema.ts';
 import type { Token } from '../rules/token.ts';
+import { withoutSecrets } from './secrets.ts';
 
 /** Stands for a secret in logs and messages. */
 export const redacted = '[redacted]';
@@ -20,23 +21,7 @@ export function redactToken(token: Token): Token {
  * contain tokens.
  */
 export function redactDestination(destination: Destination): Destination {
-  const { sharedSecret, previousSharedSecret, tls, webhooks, ...settings } = destination.settings;
-  return {
-    ...destination,
-    settings: {
-      ...settings,
-      ...(sharedSecret !== undefined && { sharedSecret: redacted }),
-      ...(previousSharedSecret !== undefined && { previousSharedSecret: redacted }),
-      ...(tls && { tls: { ...tls, ...(tls.clientKey !== undefined && { clientKey: redacted }) } }),
-      webhooks: webhooks.map(({ url, headers, ...webhook }) => ({
-        url: redactUrl(url),
-        ...(headers && {
-          headers: Object.fromEntries(Object.keys(headers).map((name) => [name, redacted])),
-        }),
-        ...webhook,
-      })),
-    },
-  };
+  return withoutSecrets(destination, redacted, redactUrl);
 }
 
 /** Scheme, host, port and path. */

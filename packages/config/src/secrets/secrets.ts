@@ -21,6 +21,18 @@ export function maskedSecretsOf(destination: unknown): Generator<Secret> {
   return secretsWith(destination, () => true);
 }
 
+/** A copy with `text` in the place of each of these secrets, and with other URLs. For people, who must not see them. */
+export function withoutSecrets(
+  destination: Destination,
+  text: string,
+  urlOf: (url: string) => string = (url) => url,
+): Destination {
+  const copy = structuredClone(destination);
+  for (const { replace } of maskedSecretsOf(copy)) replace(text);
+  const webhooks = copy.settings.webhooks.map((webhook) => ({ ...webhook, url: urlOf(webhook.url) }));
+  return { ...copy, settings: { ...copy.settings, webhooks } };
+}
+
 /** What follows the `?` of each webhook URL. It is sealed only from `sealQueries` on: the release before would send the sealed text. */
 export function* queriesOf(destination: unknown): Generator<Secret> {
   for (const [index, webhook] of items(field(field(destination, 'settings'), 'webhooks')).entries()) {

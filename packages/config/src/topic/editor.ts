@@ -14,21 +14,13 @@ import type { ConsumedRecord, ExclusivePublisher, ExclusiveRecord, Kafka, KafkaL
 import { encodeEntry, entryKey, type Entry, type EntryKind } from './record.ts';
 import { createRequests, requestHeaders } from './requests.ts';
 import type { SecretKeys } from '../secrets/encryption.ts';
-import { addsSecrets, type QuerySealing } from '../secrets/secrets.ts';
-import { createState, type ConfigLookup } from './state.ts';
+import { addsSecrets } from '../secrets/secrets.ts';
+import { createState, type ConfigLookup, type ConfigState } from './state.ts';
 import { followState, lockedError, type ConfigView } from './view.ts';
 
 /** The configuration at the time of a decision. */
-export interface ConfigSnapshot extends ConfigLookup {
-  /** Whether the entry's last record could not be read, so that the entry must be written again. */
-  isUnreadable(kind: EntryKind, id: string): boolean;
-  /** Whether the entry has secrets that are not encrypted with the current key; queries of URLs only if they are sealed. */
-  isStale(kind: EntryKind, id: string): boolean;
-  /** How the queries of the URLs of a destination are stored. */
-  queries(id: string): QuerySealing;
-  /** The keys of the records that cannot be read, with the reason. */
-  readonly unreadable: ReadonlyMap<string, string>;
-}
+export interface ConfigSnapshot
+  extends ConfigLookup, Pick<ConfigState, 'isUnreadable' | 'isStale' | 'queries' | 'unreadable'> {}
 
 export interface Decision<Result> {
   /** Written in one transaction. May be empty. */
@@ -128,13 +120,8 @@ export async function openConfigEditor(
   }: EditorOptions,
 ): Promise<ConfigEditor> {
   const state = createState(secretKeys);
-  const snapshot: ConfigSnapshot = {
-    ...state.lookup,
-    isUnreadable: (kind, id) => state.isUnreadable(kind, id),
-    isStale: (kind, id) => state.isStale(kind, id),
-    queries: (id) => state.queries(id),
-    unreadable: state.unreadable,
-  };
+  const { isUnreadable, isStale, queries, unreadable } = state;
+  const snapshot: ConfigSnapshot = { ...state.lookup, isUnreadable, isStale, queries, unreadable };
   let unconfirmed: WrittenChange | undefined;
   const requests = createRequests();
   const onRecord = ({ headers, key, offset }: ConsumedRecord): void => {

@@ -8,26 +8,21 @@ const requestHeader = 'request-id';
 /** The oldest are forgotten first. */
 const maxRequests = 10_000;
 
-export interface Requests {
-  accept(headers: ConsumedRecord['headers'], key: ConsumedRecord['key']): void;
-  /** The keys of the entries. */
-  entriesOf(request: string): readonly string[];
-}
-
 export function requestHeaders(request: string | undefined): Readonly<Record<string, string>> {
   return request === undefined ? {} : { [requestHeader]: request };
 }
 
-export function createRequests(): Requests {
+export function createRequests() {
   const written = new Map<string, Set<string>>();
   return {
-    accept(headers, key) {
+    accept(headers: ConsumedRecord['headers'], key: ConsumedRecord['key']): void {
       const request = headers[requestHeader]?.toString();
       if (request === undefined || key === null) return;
       const entries = written.get(request) ?? new Set();
       written.set(request, entries.add(key.toString()));
       if (written.size > maxRequests) written.delete(written.keys().next().value ?? '');
     },
-    entriesOf: (request) => [...(written.get(request) ?? [])],
+    /** The keys of the entries. */
+    entriesOf: (request: string): readonly string[] => [...(written.get(request) ?? [])],
   };
 }

@@ -52,26 +52,6 @@ export interface ConfigLookup {
   version(kind: EntryKind, id: string): number | undefined;
 }
 
-export interface ConfigState {
-  readonly lookup: ConfigLookup;
-  /** Applies the next record of the topic. A record that cannot be read does not change the entry. */
-  accept(record: Pick<ConsumedRecord, 'key' | 'value' | 'offset'>): Accepted;
-  /** Whether the entry's last record could not be read, so that the entry must be written again. */
-  isUnreadable(kind: EntryKind, id: string): boolean;
-  /** Whether the entry has secrets that are not encrypted with the current key; queries of URLs only if they are sealed. */
-  isStale(kind: EntryKind, id: string): boolean;
-  /** By destination, the features that this release does not have and the reader would do harm without. */
-  unmet(by: Reader): ReadonlyMap<string, readonly Requirement[]>;
-  /** How the queries of the URLs of a destination are stored. */
-  queries(id: string): QuerySealing;
-  /** Whether queries of URLs are sealed: those of one entry are, so every service opens them. */
-  readonly sealsQueries: boolean;
-  /** The keys of the records that cannot be read, with the reason. */
-  readonly unreadable: ReadonlyMap<string, string>;
-  /** The entries that cannot be read because a key is missing, with the reason. */
-  readonly locked: ReadonlyMap<string, string>;
-}
-
 interface Index {
   readonly sources: readonly Source[];
   readonly destinations: readonly Destination[];
@@ -82,11 +62,13 @@ interface Index {
 
 const none: readonly Destination[] = Object.freeze([]);
 
+export type ConfigState = ReturnType<typeof createState>;
+
 /**
  * @param secretKeys absent if the service does not need secrets
  * @param holds whether destinations that delivery must hold back are paused; not for a writer, which would store it
  */
-export function createState(secretKeys?: SecretKeys, { holds = false } = {}): ConfigState {
+export function createState(secretKeys?: SecretKeys, { holds = false } = {}) {
   const sources = new Map<string, Source>();
   const destinations = new Map<string, Destination>();
   const tokens = new Map<string, Token>();
@@ -111,11 +93,25 @@ export function createState(secretKeys?: SecretKeys, { holds = false } = {}): Co
     mark(plainQueries, key, queries === 'plain' || queries === 'mixed');
     mark(sealedQueries, key, queries === 'sealed' || queries === 'mixed');
   };
+  const lookup: ConfigLookup = {
+    // A source of this id that was created before the id was reserved stays in force.
+    source: (id) => sources.get(id) ?? (id === builtInSource.id ? builtInSource : undefined),
+    sourceByWriteKey: (writeKey) => indexed().byWriteKey.get(writeKey),
+    destination: (id) => destinations.get(id),
+    destinationsOf: (sourceId) => indexed().connected.get(sourceId) ?? none,
+    disabledDestinationsOf: (sourceId) => indexed().disabled.get(sourceId) ?? none,
+    sources: () => indexed().sources,
+    destinations: () => indexed().destinations,
+    token: (id) => tokens.get(id),
+    tokens: () => [...tokens.values()].sort(byId),
+    version: (kind, id) => (byKind[kind].has(id) ? versions.get(entryKey(kind, id)) : undefined),
+  };
   let index: Index | undefined;
   const indexed = (): Index => (index ??= buildIndex(sources, destinations));
 
   return {
-    accept(record) {
+    /** Applies the next record of the topic. A record that cannot be read does not change the entry. */
+    accept(record: Pick<ConsumedRecord, 'key' | 'value' | 'offset'>): Accepted {
       const key = record.key?.toString() ?? '';
       const decoded = decodeEntry(record, secretKeys);
       versions.set(key, record.offset);
@@ -143,35 +139,31 @@ export function createState(secretKeys?: SecretKeys, { holds = false } = {}): Co
       if (kind !== 'token') index = undefined;
       return { outcome: 'changed', kind, id };
     },
-    isUnreadable: (kind, id) => unreadable.has(entryKey(kind, id)),
-    unmet: (reader) => new Map([...unmet].filter(([, requires]) => requires.some(({ by }) => by === reader))),
-    isStale: (kind, id) => {
+    /** Whether the entry's last record could not be read, so that the entry must be written again. */
+    isUnreadable: (kind: EntryKind, id: string): boolean => unreadable.has(entryKey(kind, id)),
+    /** By destination, the features that this release does not have and the reader would do harm without. */
+    unmet: (reader: Reader): ReadonlyMap<string, readonly Requirement[]> =>
+      new Map([...unmet].filter(([, requires]) => requires.some(({ by }) => by === reader))),
+    /** Whether the entry has secrets that are not encrypted with the current key; queries of URLs only if they are sealed. */
+    isStale: (kind: EntryKind, id: string): boolean => {
       const key = entryKey(kind, id);
       return stale.has(key) || (sealedQueries.size > 0 && plainQueries.has(key));
     },
-    queries: (id) => {
+    /** How the queries of the URLs of a destination are stored. */
+    queries: (id: string): QuerySealing => {
       const key = entryKey('destination', id);
       if (plainQueries.has(key)) return sealedQueries.has(key) ? 'mixed' : 'plain';
       return sealedQueries.has(key) ? 'sealed' : 'none';
     },
-    get sealsQueries() {
+    /** Whether queries of URLs are sealed: those of one entry are, so every service opens them. */
+    get sealsQueries(): boolean {
       return sealedQueries.size > 0;
     },
-    unreadable,
-    locked,
-    lookup: {
-      // A source of this id that was created before the id was reserved stays in force.
-      source: (id) => sources.get(id) ?? (id === builtInSource.id ? builtInSource : undefined),
-      sourceByWriteKey: (writeKey) => indexed().byWriteKey.get(writeKey),
-      destination: (id) => destinations.get(id),
-      destinationsOf: (sourceId) => indexed().connected.get(sourceId) ?? none,
-      disabledDestinationsOf: (sourceId) => indexed().disabled.get(sourceId) ?? none,
-      sources: () => indexed().sources,
-      destinations: () => indexed().destinations,
-      token: (id) => tokens.get(id),
-      tokens: () => [...tokens.values()].sort(byId),
-      version: (kind, id) => (byKind[kind].has(id) ? versions.get(entryKey(kind, id)) : undefined),
-    },
+    /** The keys of the records that cannot be read, with the reason. */
+    unreadable: unreadable as ReadonlyMap<string, string>,
+    /** The entries that cannot be read because a key is missing, with the reason. */
+    locked: locked as ReadonlyMap<string, string>,
+    lookup,
   };
 }
 

@@ -8,6 +8,10 @@ import { hash } from 'node:crypto';
 export const maxStoredLength = 200;
 const digestLength = 16;
 
+export function boundedOrNull(text: string | undefined): string | null {
+  return text === undefined ? null : bounded(text);
+}
+
 /** The text, or its beginning with a digest of the whole where it is longer than {@link maxStoredLength}. */
 export function bounded(text: string): string {
   if (text.length <= maxStoredLength) return text;

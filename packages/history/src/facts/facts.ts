@@ -8,6 +8,7 @@ import type { ConsumedRecord } from '@tailrace/kafka';
 import {
   decodeDecision,
   decodeDelivery,
+  objectIn,
   parsePosition,
   userKeyOf,
   type AttemptRecord,
@@ -18,7 +19,7 @@ import {
   type UsageRecord,
 } from '@tailrace/records';
 import type { TopicNames } from '@tailrace/topology';
-import { bounded } from './bounded.ts';
+import { bounded, boundedOrNull } from './bounded.ts';
 import { ranks, type DeliveryRow, type DeliveryState } from './delivery-row.ts';
 
 /** Whether a record adds a delivery to the backlog of its destination, or ends one. */
@@ -68,9 +69,10 @@ export type Fact =
 /** Reads the facts of a record, which may be several. */
 export function factReader(names: TopicNames): (record: ConsumedRecord) => readonly Fact[] {
   return (record) => {
-    if (record.topic === names.attempts) return attemptFact(parse(record) as AttemptRecord | undefined);
+    if (record.topic === names.attempts)
+      return attemptFact(objectIn<AttemptRecord>(record.value) as AttemptRecord | undefined);
     if (record.topic === names.usage)
-      return usageFact(parse(record) as UsageRecord | undefined, record.timestamp);
+      return usageFact(objectIn<UsageRecord>(record.value) as UsageRecord | undefined, record.timestamp);
     if (record.topic === names.decisions) return decisionFact(record);
     const facts: Fact[] = [];
     if (record.topic === names.deliveriesDead) {
@@ -200,20 +202,7 @@ function boundedUrl({ url, detail, ...rest }: UrlAttempt): UrlAttempt {
   };
 }
 
-function boundedOrNull(text: string | undefined): string | null {
-  return text === undefined ? null : bounded(text);
-}
-
 function usageFact(usage: UsageRecord | undefined, at: number): readonly Fact[] {
   if (typeof usage?.sourceId !== 'string' || !/^\d{4}-\d\d-\d\d$/.test(usage.day)) return [];
   return Array.isArray(usage.events) ? [{ kind: 'usage', usage, at }] : [];
-}
-
-function parse({ value }: ConsumedRecord): unknown {
-  try {
-    const parsed: unknown = JSON.parse(value?.toString() ?? 'null');
-    return typeof parsed === 'object' && parsed !== null ? parsed : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -6,7 +6,7 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { bounded } from '../facts/bounded.ts';
 import type { SqlRow } from './row.ts';
 
-export interface ListedTable {
+export interface ListedTable<Name extends string, Row> {
   readonly table: string;
   /** The table with those that are joined to it, where `select` needs them. */
   readonly from?: string;
@@ -14,51 +14,44 @@ export interface ListedTable {
   readonly select: string;
   /** The column of the time, and those that order rows of the same millisecond. */
   readonly order: readonly [time: string, ...ties: string[]];
-  /** The index of each filter, which begins with the column and the time. */
+  /** The column of each field of a filter. */
+  readonly columns: Readonly<Record<Name, string>>;
+  /** The index of each column, which begins with the column and the time. */
   readonly indexes: Readonly<Record<string, string>>;
   /** The index of the time. */
   readonly timeIndex: string;
+  readonly rowOf: (row: SqlRow) => Row;
 }
+
+/** Absent fields match every row. Of several values a row has one. Times are milliseconds since the epoch; `until` is exclusive. */
+export type ListFilter<Name extends string> = Readonly<
+  Partial<Record<Name, string | readonly string[] | undefined>>
+> & { readonly since?: number | undefined; readonly until?: number | undefined };
 
 /** A column, and the values of which it must have one. */
-export type Wanted = readonly [column: string, values: readonly SQLInputValue[]];
+type Wanted = readonly [column: string, values: readonly SQLInputValue[]];
 
-/** The values of a filter, bounded as they are stored. */
-export function wantedOf<Name extends string>(
-  columns: readonly (readonly [column: string, name: Name])[],
-  filter: Readonly<Partial<Record<Name, string | readonly string[] | undefined>>>,
-): Wanted[] {
-  return columns.flatMap(([column, name]): Wanted[] => {
-    const value: string | readonly string[] | undefined = filter[name];
-    return value === undefined ? [] : [[column, [value].flat().map(bounded)]];
-  });
-}
+/** The values of `order` of a row, after which the list continues. */
+export type ListPosition = readonly (string | number)[];
 
-export interface ListQuery {
-  readonly wanted: readonly Wanted[];
-  /** Milliseconds since the epoch. */
-  readonly since?: number | undefined;
-  /** Exclusive. */
-  readonly until?: number | undefined;
-  /** The values of `order` after which the list continues. */
-  readonly after?: Position | undefined;
-  readonly limit: number;
-}
-
-/** The values of `order` of a row. */
-type Position = readonly SQLInputValue[];
-
-export interface Slice<Row, Position> {
+export interface Slice<Row> {
   readonly rows: readonly Row[];
   /** Where the slice ended, unless it ended with the list. */
-  readonly reached: Position | undefined;
+  readonly reached: ListPosition | undefined;
+}
+
+interface Bounds {
+  readonly since: number | undefined;
+  readonly until: number | undefined;
+  readonly after: ListPosition | undefined;
+  readonly limit: number;
 }
 
 /** The rows of one value of an index. */
 interface Part {
-  readonly found: readonly { readonly row: SQLInputValue; readonly position: Position }[];
+  readonly found: readonly { readonly row: SQLInputValue; readonly position: ListPosition }[];
   /** As `reached` of a slice. */
-  readonly reached: Position | undefined;
+  readonly reached: ListPosition | undefined;
 }
 
 /** Rows of one slice that are compared with further filters. */
@@ -68,11 +61,12 @@ const leastRows = 20;
 /** Limit when the rows of a filter are counted to choose an index. */
 const countedRows = 2_000;
 
-export function listQueries(
+/** Returns the list of a table, newest first. A slice may have fewer rows than `limit`, and the list may continue after it. */
+export function listQueries<Name extends string, Row>(
   db: DatabaseSync,
-  listed: ListedTable,
-): (query: ListQuery) => Slice<SqlRow, Position> {
-  const { table, from = table, select, order, indexes, timeIndex } = listed;
+  listed: ListedTable<Name, Row>,
+): (filter: ListFilter<Name>, limit: number, after?: ListPosition) => Slice<Row> {
+  const { table, from = table, select, order, columns, indexes, timeIndex, rowOf } = listed;
   const [time] = order;
   const prepared = preparedOnce(db);
   const find = db.prepare(`SELECT ${select} FROM ${from} WHERE ${table}.row = ?`);
@@ -110,7 +104,7 @@ export function listQueries(
 
   /** Reads up to `maxRows` rows by an index, and keeps those that match the other filters. */
   const readPart = (
-    { since, until, after, limit }: ListQuery,
+    { since, until, after, limit }: Bounds,
     by: readonly [column: string, value: SQLInputValue] | undefined,
     others: readonly Wanted[],
     maxRows: number,
@@ -126,7 +120,7 @@ export function listQueries(
     if (until !== undefined) add(`${time} < ?`, until);
     // The first condition bounds the search in the index.
     if (after) {
-      add(`${time} <= ?`, after[0] ?? null);
+      add(`${time} <= ?`, after[0] ?? 0);
       add(`(${position}) < (${order.map(() => '?').join(', ')})`, ...after);
     }
     const where = conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : '';
@@ -144,18 +138,22 @@ export function listQueries(
     );
     const found: Part['found'][number][] = [];
     let read = 0;
-    let last: Position | undefined;
+    let last: ListPosition | undefined;
     for (const candidate of candidates) {
       read += 1;
-      last = order.map((column) => candidate[column.replaceAll('"', '')] ?? null);
+      last = order.map((column) => candidate[column.replaceAll('"', '')] as string | number);
       if (candidate['matches'] === 1) found.push({ row: candidate['row'] ?? null, position: last });
       if (found.length === limit) break;
     }
     return { found, reached: read === maxRows || found.length === limit ? last : undefined };
   };
 
-  return (query) => {
-    const { wanted, limit } = query;
+  return (filter, limit, after) => {
+    const wanted = Object.entries<string>(columns).flatMap(([name, column]): Wanted[] => {
+      const value: string | readonly string[] | undefined = filter[name as Name];
+      return value === undefined ? [] : [[column, [value].flat().map(bounded)]];
+    });
+    const bounds = { since: filter.since, until: filter.until, after, limit };
     const indexed = rarest(wanted);
     const others = wanted.filter((one) => one !== indexed);
     const values = indexed?.[1] ?? [undefined];
@@ -167,13 +165,13 @@ export function listQueries(
         : Math.min(limit, Math.max(leastRows, Math.ceil((2 * limit) / parts)));
     const { found, reached } = mergeParts(
       values.map((value) =>
-        readPart(query, indexed && value !== undefined ? [indexed[0], value] : undefined, others, maxRows),
+        readPart(bounds, indexed && value !== undefined ? [indexed[0], value] : undefined, others, maxRows),
       ),
       limit,
     );
-    const rows = found.flatMap(({ row }): SqlRow[] => {
+    const rows = found.flatMap(({ row }): Row[] => {
       const whole = find.get(row);
-      return whole ? [whole] : [];
+      return whole ? [rowOf(whole)] : [];
     });
     return { rows, reached };
   };
@@ -193,15 +191,15 @@ function mergeParts(parts: readonly Part[], limit: number): Part {
 }
 
 /** The order of the lists, as SQLite sorts them: texts by their bytes. */
-function newestFirst(one: Position, other: Position): number {
+function newestFirst(one: ListPosition, other: ListPosition): number {
   for (const [index, value] of one.entries()) {
-    const difference = compare(other[index] ?? null, value);
+    const difference = compare(other[index] ?? '', value);
     if (difference !== 0) return difference;
   }
   return 0;
 }
 
-function compare(one: SQLInputValue, other: SQLInputValue): number {
+function compare(one: string | number, other: string | number): number {
   if (typeof one === 'string' && typeof other === 'string') {
     return one === other ? 0 : Buffer.compare(Buffer.from(one), Buffer.from(other));
   }

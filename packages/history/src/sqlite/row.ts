@@ -4,6 +4,11 @@ import type { DeliveryRow, DeliveryStatus } from '../facts/delivery-row.ts';
 
 export type SqlRow = Readonly<Record<string, SQLOutputValue>>;
 
+/** The row as an object, where its columns have the names and the types of the fields. */
+export function plain<Of extends object>(row: SqlRow): Readonly<Of> {
+  return { ...row } as Of;
+}
+
 export function rowOf(row: SqlRow): DeliveryRow {
   return {
     id: textOf(row, 'id'),

@@ -7,23 +7,9 @@ import type { DatabaseSync } from 'node:sqlite';
 import { pendingStatuses } from '../facts/delivery-row.ts';
 import type { BacklogChange } from '../facts/facts.ts';
 import { minuteMs } from '../schema/schema.ts';
+import type { Period } from './flow.ts';
 
-export interface BacklogQueries {
-  /**
-   * The pending deliveries at the end of each step, by its start.
-   *
-   * @param pending those of now
-   */
-  backlogOf(
-    destinationId: string,
-    period: { readonly since: number; readonly until: number; readonly stepMs: number },
-    pending: number,
-  ): ReadonlyMap<number, number>;
-  /** When the oldest pending delivery of the destination was made. */
-  oldestPendingOf(destinationId: string): number | undefined;
-}
-
-export function backlogQueries(db: DatabaseSync): BacklogQueries {
+export function backlogQueries(db: DatabaseSync) {
   const later = db.prepare(
     'SELECT sum(added) - sum(ended) AS change FROM backlog_minutes WHERE destination_id = ? AND at >= ?',
   );
@@ -35,7 +21,16 @@ export function backlogQueries(db: DatabaseSync): BacklogQueries {
     SELECT created_at FROM deliveries INDEXED BY deliveries_pending
     WHERE destination_id = ? AND status IN ${pendingStatuses} ORDER BY created_at LIMIT 1`);
   return {
-    backlogOf(destinationId, { since, until, stepMs }, pending) {
+    /**
+     * The pending deliveries at the end of each step, by its start.
+     *
+     * @param pending those of now
+     */
+    backlogOf(
+      destinationId: string,
+      { since, until, stepMs }: Period,
+      pending: number,
+    ): ReadonlyMap<number, number> {
       const changes = new Map(
         steps
           .all(destinationId, since, until, stepMs)
@@ -50,34 +45,30 @@ export function backlogQueries(db: DatabaseSync): BacklogQueries {
       }
       return new Map(backlog.reverse());
     },
-    oldestPendingOf(destinationId) {
+    /** When the oldest pending delivery of the destination was made. */
+    oldestPendingOf(destinationId: string): number | undefined {
       const at = oldest.get(destinationId)?.['created_at'];
       return at === undefined ? undefined : Number(at);
     },
   };
 }
 
-export interface BacklogWriter {
-  /** @param by -1 takes back a change that was counted at this time */
-  count(destinationId: string, change: BacklogChange, at: number, by?: 1 | -1): void;
-  /** Writes what was counted since the last call. */
-  flush(): void;
-}
-
-export function createBacklogWriter(db: DatabaseSync): BacklogWriter {
+export function createBacklogWriter(db: DatabaseSync) {
   const add = db.prepare(`
     INSERT INTO backlog_minutes VALUES (?, ?, ?, ?)
     ON CONFLICT DO UPDATE SET added = added + excluded.added, ended = ended + excluded.ended`);
   const counted = new Map<string, { destinationId: string; minute: number; added: number; ended: number }>();
   return {
-    count(destinationId, change, at, by = 1) {
+    /** @param by -1 takes back a change that was counted at this time */
+    count(destinationId: string, change: BacklogChange, at: number, by: 1 | -1 = 1): void {
       const minute = Math.floor(at / minuteMs) * minuteMs;
       const key = `${minute} ${destinationId}`;
       let entry = counted.get(key);
       if (!entry) counted.set(key, (entry = { destinationId, minute, added: 0, ended: 0 }));
       entry[change] += by;
     },
-    flush() {
+    /** Writes what was counted since the last call. */
+    flush(): void {
       for (const { destinationId, minute, added, ended } of counted.values()) {
         add.run(destinationId, minute, added, ended);
       }

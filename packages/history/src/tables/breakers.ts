@@ -2,15 +2,11 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { AttemptRow } from '../facts/facts.ts';
 
-export interface BreakerQueries {
-  /** Milliseconds since the epoch; undefined where no breaker of the destination is open, or none is known. */
-  breakerOpenSince(destinationId: string): number | undefined;
-}
-
-export function breakerQueries(db: DatabaseSync): BreakerQueries {
+export function breakerQueries(db: DatabaseSync) {
   const find = db.prepare('SELECT open_since FROM breakers WHERE destination_id = ?');
   return {
-    breakerOpenSince(destinationId) {
+    /** Milliseconds since the epoch; undefined where no breaker of the destination is open, or none is known. */
+    breakerOpenSince(destinationId: string): number | undefined {
       const since = find.get(destinationId)?.['open_since'];
       return since === null || since === undefined ? undefined : Number(since);
     },

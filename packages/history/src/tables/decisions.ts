@@ -1,9 +1,9 @@
 /** The decisions of the router about events that did not become a delivery for each connected destination. */
 import type { DatabaseSync } from 'node:sqlite';
 import { decisionLimits, type Decision, type DecisionGroup, type DecisionRule } from '@tailrace/records';
-import { bounded } from '../facts/bounded.ts';
+import { bounded, boundedOrNull } from '../facts/bounded.ts';
 import type { StoredDecision } from '../facts/facts.ts';
-import { listQueries, wantedOf, type Slice } from '../sqlite/list.ts';
+import { listQueries, type ListFilter } from '../sqlite/list.ts';
 import { orNull, textOf, type SqlRow } from '../sqlite/row.ts';
 import { filteredIndexes } from '../schema/schema.ts';
 
@@ -25,57 +25,24 @@ export interface FilteredEvent {
 /** The reason of an event whose source was connected to no destination. */
 export const noDestination = 'no-destination';
 
-/** Absent fields match every event. Of several ids an event has one. Times are milliseconds since the epoch; `until` is exclusive. */
-export interface FilteredEventFilter {
-  readonly reason?: string | undefined;
-  readonly sourceId?: string | readonly string[] | undefined;
-  readonly destinationId?: string | readonly string[] | undefined;
-  readonly since?: number | undefined;
-  readonly until?: number | undefined;
-}
+const columns = {
+  destinationId: 'destination_id',
+  reason: 'reason',
+  sourceId: 'source_id',
+} as const;
 
-/** The last event of a page. */
-export interface FilteredEventPosition {
-  readonly decidedAt: number;
-  readonly eventId: string;
-  readonly sourceId: string;
-  readonly destinationId: string;
-}
-
-export interface DecisionQueries {
-  /** Oldest first; more than one where the event was routed again, as after a crash. */
-  decisionsOf(eventId: string): readonly Decision[];
-  /** Newest first. A slice may have fewer rows than `limit`, and the list may continue after it. */
-  listFilteredEvents(
-    filter: FilteredEventFilter,
-    limit: number,
-    after?: FilteredEventPosition,
-  ): Slice<FilteredEvent, FilteredEventPosition>;
-}
-
-const columns = [
-  ['destination_id', 'destinationId'],
-  ['reason', 'reason'],
-  ['source_id', 'sourceId'],
-] as const;
+export type FilteredEventFilter = ListFilter<keyof typeof columns>;
 
 /** Of one event. Its messageId may be used again after the window in which repeats are dropped. */
 const mostDecisions = 20;
 
-export function decisionQueries(db: DatabaseSync): DecisionQueries {
+export function decisionQueries(db: DatabaseSync) {
   const find = db.prepare(
     `SELECT * FROM decisions WHERE event_id = ? ORDER BY decided_at DESC, source_id DESC LIMIT ${mostDecisions}`,
   );
-  const list = listQueries(db, {
-    table: 'filtered_events',
-    from: 'filtered_events JOIN decisions ON decisions.row = filtered_events.decision',
-    select: 'filtered_events.*, type, event, user_key, filtered',
-    order: ['decided_at', 'event_id', 'source_id', 'destination_id'],
-    indexes: filteredIndexes,
-    timeIndex: 'filtered_events_by_time',
-  });
   return {
-    decisionsOf: (eventId) =>
+    /** Oldest first; more than one where the event was routed again, as after a crash. */
+    decisionsOf: (eventId: string): readonly Decision[] =>
       find
         .all(bounded(eventId))
         .map((row) => ({
@@ -87,26 +54,16 @@ export function decisionQueries(db: DatabaseSync): DecisionQueries {
           filtered: groupsOf(row),
         }))
         .reverse(),
-    listFilteredEvents(filter, limit, after) {
-      const { rows, reached } = list({
-        wanted: wantedOf(columns, filter),
-        limit,
-        since: filter.since,
-        until: filter.until,
-        after: after && [after.decidedAt, after.eventId, after.sourceId, after.destinationId],
-      });
-      const [decidedAt, ...ids] = reached ?? [];
-      const [eventId = '', source = '', destination = ''] = ids.map(String);
-      return {
-        rows: rows.map(filteredEventOf),
-        reached: reached && {
-          decidedAt: Number(decidedAt),
-          eventId,
-          sourceId: source,
-          destinationId: destination,
-        },
-      };
-    },
+    listFilteredEvents: listQueries(db, {
+      table: 'filtered_events',
+      from: 'filtered_events JOIN decisions ON decisions.row = filtered_events.decision',
+      select: 'filtered_events.*, type, event, user_key, filtered',
+      order: ['decided_at', 'event_id', 'source_id', 'destination_id'],
+      columns,
+      indexes: filteredIndexes,
+      timeIndex: 'filtered_events_by_time',
+      rowOf: filteredEventOf,
+    }),
   };
 }
 
@@ -149,7 +106,7 @@ export function decisionWriter(db: DatabaseSync): (decision: StoredDecision) => 
       decidedAt,
       sourceId,
       bounded(decision.type),
-      event === undefined ? null : bounded(event),
+      boundedOrNull(event),
       bounded(decision.userKey),
       routed,
       JSON.stringify(filtered),

@@ -8,7 +8,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Decision, UsageRecord } from '@tailrace/records';
 import { isPending, pendingStatuses, type DeliveryRow, type DeliveryStatus } from '../facts/delivery-row.ts';
 import { hourMs, minuteMs } from '../schema/schema.ts';
-import { textOf } from '../sqlite/row.ts';
+import { plain } from '../sqlite/row.ts';
 
 /** `received` and `blocked` are events; `filtered` and deliveries count once for each destination. */
 export type FlowKind = 'received' | 'blocked' | 'unconnected' | 'filtered' | DeliveryStatus;
@@ -30,36 +30,16 @@ export interface PendingRow {
   readonly deliveries: number;
 }
 
-export interface FlowPeriod {
+/** Milliseconds since the epoch; `until` is exclusive. */
+export interface Period {
   readonly since: number;
   readonly until: number;
   readonly stepMs: number;
 }
 
-export interface FlowQueries {
-  /** By step, kind and reason. Steps are whole hours where the period is longer than minutes are kept. */
-  flowOf(period: FlowPeriod): readonly FlowRow[];
-  /** Pending deliveries by topic and reason; of all destinations together, or of one. */
-  pendingOf(destinationId?: string): readonly PendingRow[];
-  /** Destinations whose deliveries wait for this reason, most first. */
-  destinationsWaitingFor(reason: string, limit: number): readonly PendingRow[];
-  /** When the next of the newest 2,000 pending deliveries of the destination is due. */
-  nextDueOf(destinationId: string): { readonly at: number; readonly reason: string } | undefined;
-}
-
 export const minutesKeptMs = 48 * hourMs;
 
-export interface FlowWriter {
-  /** @param at when the router wrote the record */
-  usage(usage: UsageRecord, at: number): void;
-  /** Of a decision that was not stored before. */
-  decision(decision: Decision): void;
-  changed(before: DeliveryRow | undefined, now: DeliveryRow): void;
-  /** Writes what was counted since the last call. */
-  flush(): void;
-}
-
-export function createFlowWriter(db: DatabaseSync): FlowWriter {
+export function createFlowWriter(db: DatabaseSync) {
   const addFlow = db.prepare(`
     INSERT INTO flow VALUES (?, ?, ?, ?, max(0, ?5))
     ON CONFLICT DO UPDATE SET count = max(0, count + ?5)`);
@@ -92,23 +72,26 @@ export function createFlowWriter(db: DatabaseSync): FlowWriter {
     else pending.set(key, [destinationId, topic, reason, by]);
   };
   return {
-    usage({ calls, filtered }, at) {
+    /** @param at when the router wrote the record */
+    usage({ calls, filtered }: UsageRecord, at: number): void {
       const all = Object.values(calls).reduce((sum, one) => sum + one, 0);
       if (all > 0) count(at, 'received', '', all);
       if (filtered > 0) count(at, 'blocked', '', filtered);
     },
-    decision({ decidedAt, routed, filtered }) {
+    /** Of a decision that was not stored before. */
+    decision({ decidedAt, routed, filtered }: Decision): void {
       if (routed === 0 && filtered.length === 0) count(decidedAt, 'unconnected', '', 1);
       for (const { reason, count: destinations } of filtered) {
         // The router counts blocked events in the usage too.
         if (reason !== 'schema') count(decidedAt, 'filtered', reason.slice(0, 100), destinations);
       }
     },
-    changed(before, now) {
+    changed(before: DeliveryRow | undefined, now: DeliveryRow): void {
       if (before) countDelivery(before, -1);
       countDelivery(now, 1);
     },
-    flush() {
+    /** Writes what was counted since the last call. */
+    flush(): void {
       for (const [at, kind, reason, by] of flow.values()) {
         if (by === 0) continue;
         addFlow.run(minuteMs, at, kind, reason, by);
@@ -125,45 +108,39 @@ export function createFlowWriter(db: DatabaseSync): FlowWriter {
   };
 }
 
-export function flowQueries(db: DatabaseSync): FlowQueries {
+export function flowQueries(db: DatabaseSync) {
   // Numbers are bound as floating-point numbers, which SQLite divides without rounding.
   const flow = db.prepare(`
-    SELECT at / CAST(?4 AS INTEGER) * ?4 AS step, kind, reason, sum(count) AS count FROM flow
-    WHERE unit = ?1 AND at >= ?2 AND at < ?3 GROUP BY step, kind, reason ORDER BY step`);
+    SELECT at / CAST(?4 AS INTEGER) * ?4 AS at, kind, reason, sum(count) AS count FROM flow
+    WHERE unit = ?1 AND at >= ?2 AND at < ?3 GROUP BY 1, kind, reason ORDER BY 1`);
   const pendingAll = db.prepare(`
-    SELECT '' AS destination_id, topic, reason, sum(deliveries) AS deliveries FROM pending
+    SELECT '' AS destinationId, topic, reason, sum(deliveries) AS deliveries FROM pending
     WHERE deliveries > 0 GROUP BY topic, reason ORDER BY topic, reason`);
-  const pendingOne = db.prepare(
-    'SELECT * FROM pending WHERE destination_id = ? AND deliveries > 0 ORDER BY topic, reason',
-  );
+  const pendingOne = db.prepare(`
+    SELECT destination_id AS destinationId, topic, reason, deliveries FROM pending
+    WHERE destination_id = ? AND deliveries > 0 ORDER BY topic, reason`);
   const waiting = db.prepare(`
-    SELECT destination_id, '' AS topic, reason, sum(deliveries) AS deliveries FROM pending
+    SELECT destination_id AS destinationId, '' AS topic, reason, sum(deliveries) AS deliveries FROM pending
     WHERE reason = ? AND deliveries > 0 GROUP BY destination_id ORDER BY deliveries DESC, destination_id LIMIT ?`);
   const nextDue = db.prepare(`
     SELECT next_due_at AS at, reason FROM
       (SELECT next_due_at, reason FROM deliveries INDEXED BY deliveries_pending
        WHERE destination_id = ? AND status IN ${pendingStatuses} ORDER BY created_at DESC LIMIT 2000)
     WHERE next_due_at IS NOT NULL ORDER BY next_due_at LIMIT 1`);
-  const pendingRow = (row: Parameters<typeof textOf>[0]): PendingRow => ({
-    destinationId: textOf(row, 'destination_id'),
-    topic: textOf(row, 'topic'),
-    reason: textOf(row, 'reason'),
-    deliveries: Number(row['deliveries']),
-  });
   return {
-    flowOf({ since, until, stepMs }) {
+    /** By step, kind and reason. Steps are whole hours where the period is longer than minutes are kept. */
+    flowOf({ since, until, stepMs }: Period): readonly FlowRow[] {
       const unit = stepMs % hourMs === 0 ? hourMs : minuteMs;
-      return flow.all(unit, since, until, stepMs).map((row) => ({
-        at: Number(row['step']),
-        kind: textOf(row, 'kind') as FlowKind,
-        reason: textOf(row, 'reason'),
-        count: Number(row['count']),
-      }));
+      return flow.all(unit, since, until, stepMs).map(plain<FlowRow>);
     },
-    pendingOf: (destinationId) =>
-      (destinationId === undefined ? pendingAll.all() : pendingOne.all(destinationId)).map(pendingRow),
-    destinationsWaitingFor: (reason, limit) => waiting.all(reason, limit).map(pendingRow),
-    nextDueOf(destinationId) {
+    /** Pending deliveries by topic and reason; of all destinations together, or of one. */
+    pendingOf: (destinationId?: string): readonly PendingRow[] =>
+      (destinationId === undefined ? pendingAll.all() : pendingOne.all(destinationId)).map(plain<PendingRow>),
+    /** Destinations whose deliveries wait for this reason, most first. */
+    destinationsWaitingFor: (reason: string, limit: number): readonly PendingRow[] =>
+      waiting.all(reason, limit).map(plain<PendingRow>),
+    /** When the next of the newest 2,000 pending deliveries of the destination is due. */
+    nextDueOf(destinationId: string): { readonly at: number; readonly reason: string } | undefined {
       const row = nextDue.get(destinationId);
       return row && { at: Number(row['at']), reason: String(row['reason'] ?? '') };
     },

@@ -20,17 +20,13 @@ const kinds = {
   unknown: 'waiting',
 } as const;
 
-export interface OutcomeQueries {
-  /** The outcomes of each event's deliveries, by messageId; events without deliveries are left out. */
-  outcomesOfEvents(eventIds: readonly string[]): ReadonlyMap<string, EventOutcomes>;
-}
-
-export function outcomeQueries(db: DatabaseSync): OutcomeQueries {
+export function outcomeQueries(db: DatabaseSync) {
   const find = db.prepare(
     'SELECT destination_id, status FROM deliveries WHERE event_id = ? ORDER BY destination_id',
   );
   return {
-    outcomesOfEvents(eventIds) {
+    /** The outcomes of each event's deliveries, by messageId; events without deliveries are left out. */
+    outcomesOfEvents(eventIds: readonly string[]): ReadonlyMap<string, EventOutcomes> {
       const outcomes = new Map<string, EventOutcomes>();
       for (const eventId of new Set(eventIds)) {
         const rows = find.all(bounded(eventId));

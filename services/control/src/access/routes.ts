@@ -11,12 +11,11 @@ import { formatInstant, parseInstant, parseDuration } from '@tailrace/events';
 import Type from 'typebox';
 import { audit } from '../http/audit.ts';
 import { entryNotFound, invalidField } from '../http/errors.ts';
-import { idParams, namedObject, time } from '../http/schemas.ts';
+import { namedObject, time } from '../http/schemas.ts';
 import { pageInOrder, pageOf, pageQuery } from '../http/page.ts';
-import type { Api } from '../http/api.ts';
+import { routesOf, type Api } from '../http/api.ts';
 import { newToken } from './token.ts';
 
-const tags = ['Tokens'];
 /** Expired tokens stay in the list for this time, so that it shows why one stopped working. */
 const keptExpiredMs = 30 * 86_400_000;
 
@@ -57,22 +56,17 @@ const createTokenAnswers = {
 };
 
 export function tokenRoutes(app: Api, config: ConfigEditor): void {
-  app.post(
-    '/tokens',
-    {
-      config: { errors: ['conflict'] },
-      schema: {
-        operationId: 'createToken',
-        summary: 'Create a token',
-        description:
-          'The answer has the token, which is not stored and cannot be shown again. With `sources` or `destinations` it ' +
-          'reaches only these, and the deliveries that belong to them. Without `expiresAt` and `expiresIn` it does not expire.',
-        tags,
-        body: wantedSchema,
-        response: createTokenAnswers,
-      },
-    },
-    async (request, reply) => {
+  const route = routesOf(app, 'Tokens');
+  route.post('/tokens', {
+    operationId: 'createToken',
+    summary: 'Create a token',
+    description:
+      'The answer has the token, which is not stored and cannot be shown again. With `sources` or `destinations` it ' +
+      'reaches only these, and the deliveries that belong to them. Without `expiresAt` and `expiresIn` it does not expire.',
+    body: wantedSchema,
+    response: createTokenAnswers,
+    errors: ['conflict'],
+    handler: async (request, reply) => {
       const { expiresAt, expiresIn, ...wanted } = request.body;
       const { id, text, hash } = newToken();
       audit(request, 'token.create', `token/${id}`);
@@ -97,53 +91,33 @@ export function tokenRoutes(app: Api, config: ConfigEditor): void {
       reply.header('location', `/v1/tokens/${id}`);
       return reply.status(201).send({ ...show(entry), token: text });
     },
-  );
+  });
 
-  app.get(
-    '/tokens',
-    {
-      schema: {
-        operationId: 'listTokens',
-        summary: 'List the tokens by id',
-        description: 'Without those of TAILRACE_API_TOKEN and TAILRACE_API_READ_TOKEN, which are settings.',
-        tags,
-        querystring: pageQuery,
-        response: { 200: pageOf(shownSchema) },
-      },
-    },
-    ({ query }) => {
+  route.get('/tokens', {
+    operationId: 'listTokens',
+    summary: 'List the tokens by id',
+    description: 'Without those of TAILRACE_API_TOKEN and TAILRACE_API_READ_TOKEN, which are settings.',
+    querystring: pageQuery,
+    response: { 200: pageOf(shownSchema) },
+    handler: ({ query }) => {
       const { items, ...rest } = pageInOrder('tokens', config.tokens(), query, ({ id }) => id);
       return { items: items.map(show), ...rest };
     },
-  );
+  });
 
-  app.get(
-    '/tokens/:id',
-    {
-      schema: {
-        operationId: 'getToken',
-        summary: 'Get a token',
-        tags,
-        params: idParams,
-        response: { 200: shownSchema },
-      },
-    },
-    ({ params: { id } }) => show(load(config, id)),
-  );
+  route.get('/tokens/:id', {
+    operationId: 'getToken',
+    summary: 'Get a token',
+    response: { 200: shownSchema },
+    handler: ({ params: { id } }) => show(load(config, id)),
+  });
 
-  app.delete(
-    '/tokens/:id',
-    {
-      schema: {
-        operationId: 'revokeToken',
-        summary: 'Revoke a token',
-        description: 'In effect in all instances within two seconds. Streams that it opened end.',
-        tags,
-        params: idParams,
-        response: { 204: { type: 'null', description: 'revoked' } },
-      },
-    },
-    async (request, reply) => {
+  route.delete('/tokens/:id', {
+    operationId: 'revokeToken',
+    summary: 'Revoke a token',
+    description: 'In effect in all instances within two seconds. Streams that it opened end.',
+    response: { 204: { type: 'null', description: 'revoked' } },
+    handler: async (request, reply) => {
       const { id } = request.params;
       audit(request, 'token.revoke', `token/${id}`);
       await config.change((current) => {
@@ -152,7 +126,7 @@ export function tokenRoutes(app: Api, config: ConfigEditor): void {
       });
       return reply.status(204).send();
     },
-  );
+  });
 }
 
 /** @throws TailraceError `not-found` */

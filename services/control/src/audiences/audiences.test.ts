@@ -53,20 +53,13 @@ async function createStage(): Promise<Stage> {
         log,
         ...options,
       });
-      return {
-        replace: (upload) => audiences.replace(upload),
-        remove: (target) => audiences.remove(target),
-        list: (sourceId) => audiences.list(sourceId),
-        keys: () => audiences.keys(),
-        get: (sourceId, name) => audiences.get(sourceId, name),
-        refresh: () => audiences.refresh(),
-        close: () => audiences.close(),
+      return Object.assign(audiences, {
         async [Symbol.asyncDispose]() {
           await audiences.close();
           await users.close();
           await kafka.close();
         },
-      };
+      });
     },
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true }),
   };

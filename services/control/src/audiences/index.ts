@@ -15,13 +15,13 @@ import { openMembership, type Membership } from './sync/membership.ts';
 import { silentProblem, stoppedProblem, tooLongProblem, type Problem } from './sync/problems.ts';
 import { readMembers, type MembershipFormat } from './read-members.ts';
 import { audienceKey, type Audience, type AudienceKey, type AudienceSync } from './state/records.ts';
-import { startSync, type AudienceUsers, type Sync } from './sync/sync.ts';
+import { Sync, type AudienceUsers } from './sync/sync.ts';
 import { checkTarget, type AudienceTarget } from './target.ts';
 import { traitName } from './trait-name.ts';
 import { openAudienceView, silentAfterMs, type AudienceView } from './state/view.ts';
 
 export type { MembershipFormat } from './read-members.ts';
-export type { Audience, AudienceKey, AudienceSync, SyncState } from './state/records.ts';
+export type { Audience, AudienceKey, AudienceSync } from './state/records.ts';
 export { maxNameLength, type AudienceTarget } from './target.ts';
 export { traitName } from './trait-name.ts';
 
@@ -47,42 +47,21 @@ export interface Upload extends AudienceTarget {
   readonly allowEmpty: boolean;
 }
 
-export interface Audiences {
-  /**
-   * Resolves once the upload is read, and its sync has taken over from any earlier sync of the audience and is recorded.
-   *
-   * @throws TailraceError `not-found`, `conflict`, `invalid-membership`, `overloaded`, `too-many-at-once`, `took-too-long`,
-   *   `kafka-unavailable`: then nothing has changed
-   */
-  replace(upload: Upload): Promise<Audience>;
-  /** Starts a sync in which every member leaves and after which the audience is deleted. Throws as `replace`. */
-  remove(target: AudienceTarget): Promise<Audience>;
-  /** By name. */
-  list(sourceId: string): Audience[];
-  /** Resolves once everything that the topic contains is known. @throws TailraceError `kafka-unavailable` */
-  refresh(): Promise<void>;
-  /** All audiences, also those of deleted sources. */
-  keys(): AudienceKey[];
-  get(sourceId: string, name: string): Audience | undefined;
-  /** Interrupts the syncs of this instance. */
-  close(): Promise<void>;
-}
-
 export async function openAudiences(options: AudiencesOptions): Promise<Audiences> {
   const view = await openAudienceView(options.kafka, options.names.audiencesSyncs);
   const instance = instanceId(options.folder);
-  const audiences = new AudienceManager(options, view, instance);
+  const audiences = new Audiences(options, view, instance);
   await interruptPreviousSyncs(options, view.all(), instance);
   return audiences;
 }
 
-class AudienceManager implements Audiences {
+export class Audiences {
   readonly #options: AudiencesOptions;
   readonly #view: AudienceView;
   readonly #instance: string;
   readonly #closing = new AbortController();
   /** The latest sync of each audience that was started here, including those that have ended. */
-  readonly #syncs = new Map<string, Sync & { hasEnded: boolean }>();
+  readonly #syncs = new Map<string, Sync>();
   readonly #running = new Set<Promise<unknown>>();
   /** A sync needs a file cache of 16 MB and one portion in memory. */
   readonly #places = new Places('audienceSyncs');
@@ -93,6 +72,12 @@ class AudienceManager implements Audiences {
     this.#instance = instance;
   }
 
+  /**
+   * Resolves once the upload is read, and its sync has taken over from any earlier sync of the audience and is recorded.
+   *
+   * @throws TailraceError `not-found`, `conflict`, `invalid-membership`, `overloaded`, `too-many-at-once`, `took-too-long`,
+   *   `kafka-unavailable`: then nothing has changed
+   */
   async replace(upload: Upload): Promise<Audience> {
     using room = this.#takeRoom(upload);
     const key = await this.#targetOf(upload);
@@ -103,6 +88,7 @@ class AudienceManager implements Audiences {
     return await this.#start(key, upload, room.keep(), { kind: 'replace', read, members });
   }
 
+  /** Starts a sync in which every member leaves and after which the audience is deleted. Throws as `replace`. */
   async remove(target: AudienceTarget): Promise<Audience> {
     using room = this.#takeRoom(target);
     const key = await this.#targetOf(target);
@@ -110,19 +96,20 @@ class AudienceManager implements Audiences {
     return await this.#start(key, target, room.keep(), { kind: 'delete', read: 0, members: 0 });
   }
 
+  /** Resolves once everything that the topic contains is known. @throws TailraceError `kafka-unavailable` */
   refresh(): Promise<void> {
     return this.#view.refresh();
   }
 
+  /** By name. */
   list(sourceId: string): Audience[] {
-    const traits = new Set(this.#view.ofSource(sourceId).map(({ trait }) => trait));
-    for (const { audience } of this.#syncs.values())
-      if (audience.sourceId === sourceId) traits.add(audience.trait);
-    return [...traits]
-      .flatMap((trait) => this.#find({ sourceId, trait }) ?? [])
+    return this.keys()
+      .filter((key) => key.sourceId === sourceId)
+      .flatMap((key) => this.#find(key) ?? [])
       .sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
+  /** All audiences, also those of deleted sources. */
   keys(): AudienceKey[] {
     const own = Array.from(this.#syncs.values(), ({ audience }) => audience);
     const all = [...this.#view.all(), ...own];
@@ -134,6 +121,7 @@ class AudienceManager implements Audiences {
     return found?.name === name ? found : undefined;
   }
 
+  /** Interrupts the syncs of this instance. */
   async close(): Promise<void> {
     this.#closing.abort(stoppedProblem);
     await Promise.allSettled(this.#running);
@@ -205,34 +193,23 @@ class AudienceManager implements Audiences {
         instance: this.#instance,
       },
     };
-    const sync = startSync(
-      { ...this.#options, view: this.#view },
-      {
-        audience,
-        membership: room.membership,
-        ratePerSecond,
-        signal: room.signal,
-        onStarted: () => {
-          started.resolve(undefined);
-        },
-      },
-    );
-    const entry = {
-      get audience() {
-        return sync.audience;
-      },
-      ended: sync.ended,
-      hasEnded: false,
+    const { membership, signal } = room;
+    const onStarted = (): void => {
+      started.resolve(undefined);
     };
-    const running = sync.ended.finally(() => {
-      entry.hasEnded = true;
+    const sync = new Sync(
+      { ...this.#options, view: this.#view },
+      { audience, membership, ratePerSecond, signal, onStarted },
+    );
+    const running = sync.run().finally(() => {
+      sync.hasEnded = true;
       room[Symbol.dispose]();
       this.#running.delete(running);
       this.#logEnd(sync.audience);
     });
     this.#running.add(running);
     await Promise.race([started.promise, running]);
-    this.#syncs.set(audienceKey(key), entry);
+    this.#syncs.set(audienceKey(key), sync);
     // From here on a rejection is a defect, which ends the process.
     running.catch((defect: unknown) => {
       queueMicrotask(() => {

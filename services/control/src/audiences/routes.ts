@@ -4,38 +4,13 @@ import { TailraceError } from '@tailrace/errors';
 import Type from 'typebox';
 import type { Audience, Audiences, AudienceSync, MembershipFormat } from './index.ts';
 import { maxNameLength } from './index.ts';
+import { count, syncSchema } from './state/records.ts';
 import { readUpload } from './upload-stream.ts';
 import { loadSource } from '../configuration/sources/source.ts';
 import { audit } from '../http/audit.ts';
-import { closedObject, named, time } from '../http/schemas.ts';
+import { closedObject, named } from '../http/schemas.ts';
 import { pageInOrder, pageOf, pageQuery } from '../http/page.ts';
-import type { Api } from '../http/api.ts';
-
-const count = (description: string) => Type.Integer({ minimum: 0, description });
-const instant = time('ISO 8601, UTC with milliseconds');
-
-const syncSchema = Type.Object({
-  id: Type.String(),
-  kind: Type.Enum(['replace', 'delete']),
-  state: Type.Enum(['running', 'done', 'failed', 'interrupted']),
-  startedAt: instant,
-  updatedAt: instant,
-  read: count('lines of the upload'),
-  members: count('distinct users in the upload'),
-  added: Type.Optional(count('users who join; set once the upload has been compared with the members')),
-  removed: Type.Optional(count('users who leave; set together with `added`')),
-  total: Type.Optional(count('identify calls to send: `added` plus `removed`')),
-  sent: count('identify calls sent'),
-  refused: Type.Optional(
-    count('changes that were not made, because the user is suppressed or was deleted after the sync began'),
-  ),
-  problem: Type.Optional(
-    Type.Object(
-      { code: Type.String(), message: Type.String() },
-      { description: 'why the sync failed or was interrupted, and how to continue' },
-    ),
-  ),
-});
+import { routesOf, type Api } from '../http/api.ts';
 
 const audienceSchema = Type.Object({
   name: Type.String(),
@@ -76,72 +51,54 @@ const uploadSchema = { type: 'string', description: 'one user id per line' };
 const uploadBody = {
   content: Object.fromEntries(Object.keys(formats).map((type) => [type, { schema: uploadSchema }])),
 };
-const tags = ['Audiences'];
 
 /** The routes that show audiences. */
 export const audiencePaths = /\/audiences/;
 
 export function audienceRoutes(app: Api, audiences: Audiences, config: Pick<ConfigView, 'source'>): void {
-  app.get(
-    '/sources/:id/audiences',
-    {
-      schema: {
-        operationId: 'listAudiences',
-        summary: 'List the audiences of a source',
-        tags,
-        params: ofSource,
-        querystring: pageQuery,
-        response: { 200: pageOf(named('Audience', audienceSchema)) },
-      },
-    },
-    ({ params, query }) => {
+  const route = routesOf(app, 'Audiences');
+  route.get('/sources/:id/audiences', {
+    operationId: 'listAudiences',
+    summary: 'List the audiences of a source',
+    params: ofSource,
+    querystring: pageQuery,
+    response: { 200: pageOf(named('Audience', audienceSchema)) },
+    handler: ({ params, query }) => {
       loadSource(config, params.id);
       const items = audiences.list(params.id).map(showAudience);
       const inOrder = items.sort((a, b) => (a.trait < b.trait ? -1 : 1));
       return pageInOrder('audiences', inOrder, query, ({ trait }) => trait);
     },
-  );
-  app.get(
-    '/sources/:id/audiences/:name',
-    {
-      schema: {
-        operationId: 'getAudience',
-        summary: 'Get an audience and its latest sync',
-        tags,
-        params: ofAudience,
-        response: { 200: named('Audience', audienceSchema) },
-      },
-    },
-    ({ params }) => {
+  });
+  route.get('/sources/:id/audiences/:name', {
+    operationId: 'getAudience',
+    summary: 'Get an audience and its latest sync',
+    params: ofAudience,
+    response: { 200: named('Audience', audienceSchema) },
+    handler: ({ params }) => {
       const found = audiences.get(params.id, params.name);
       if (found) return showAudience(found);
       loadSource(config, params.id);
       throw new TailraceError('not-found', `The source has no audience ${JSON.stringify(params.name)}.`);
     },
-  );
-  app.delete(
-    '/sources/:id/audiences/:name',
-    {
-      config: { errors: ['conflict', 'overloaded'] },
-      schema: {
-        operationId: 'deleteAudience',
-        summary: 'Delete an audience',
-        description:
-          'Starts a sync in which every member leaves; the audience is deleted when the sync is done. If the sync is ' +
-          'interrupted, the same request continues it.',
-        tags,
-        params: ofAudience,
-        querystring: closedObject(rate),
-        response: { 202: named('AudienceSync', syncSchema) },
-      },
-    },
-    async (request, reply) => {
+  });
+  route.delete('/sources/:id/audiences/:name', {
+    operationId: 'deleteAudience',
+    summary: 'Delete an audience',
+    description:
+      'Starts a sync in which every member leaves; the audience is deleted when the sync is done. If the sync is ' +
+      'interrupted, the same request continues it.',
+    params: ofAudience,
+    querystring: closedObject(rate),
+    response: { 202: named('AudienceSync', syncSchema) },
+    errors: ['conflict', 'overloaded'],
+    handler: async (request, reply) => {
       const { id: sourceId, name } = request.params;
       audit(request, 'audience.delete', `audience/${sourceId}/${name}`);
       const { sync } = await audiences.remove({ sourceId, name, asker: request.caller, ...request.query });
       return reply.status(202).send(showSync(sync));
     },
-  );
+  });
 
   // A separate scope: only here the body is a stream of any length.
   void app.register((scope, _options, done) => {
@@ -149,28 +106,20 @@ export function audienceRoutes(app: Api, audiences: Audiences, config: Pick<Conf
     scope.addContentTypeParser(Object.keys(formats), (_request, _payload, parsed) => {
       parsed(null, '');
     });
-    (scope as Api).put(
-      '/sources/:id/audiences/:name',
-      {
-        config: {
-          errors: ['conflict', 'overloaded', 'took-too-long', 'invalid-membership', 'unsupported-encoding'],
-        },
-        schema: {
-          operationId: 'syncAudience',
-          summary: 'Replace the members of an audience',
-          description:
-            'The body is the whole membership: NDJSON with `{"userId": "..."}` or a JSON string on each line, or CSV with a ' +
-            'column userId or a single column; optionally with Content-Encoding gzip. The whole body is validated before ' +
-            'anything is sent. Then one identify call is sent for each user who joins (the trait is true) or leaves ' +
-            '(false). If the sync is interrupted, the same request sends the rest.',
-          tags,
-          params: ofAudience,
-          querystring: syncQuery,
-          body: uploadBody,
-          response: { 202: named('AudienceSync', syncSchema) },
-        },
-      },
-      async (request, reply) => {
+    routesOf(scope, 'Audiences').put('/sources/:id/audiences/:name', {
+      operationId: 'syncAudience',
+      summary: 'Replace the members of an audience',
+      description:
+        'The body is the whole membership: NDJSON with `{"userId": "..."}` or a JSON string on each line, or CSV with a ' +
+        'column userId or a single column; optionally with Content-Encoding gzip. The whole body is validated before ' +
+        'anything is sent. Then one identify call is sent for each user who joins (the trait is true) or leaves ' +
+        '(false). If the sync is interrupted, the same request sends the rest.',
+      params: ofAudience,
+      querystring: syncQuery,
+      body: uploadBody,
+      response: { 202: named('AudienceSync', syncSchema) },
+      errors: ['conflict', 'overloaded', 'took-too-long', 'invalid-membership', 'unsupported-encoding'],
+      handler: async (request, reply) => {
         const { id: sourceId, name } = request.params;
         const { allowEmpty = false, ratePerSecond } = request.query;
         audit(request, 'audience.sync', `audience/${sourceId}/${name}`);
@@ -189,7 +138,7 @@ export function audienceRoutes(app: Api, audiences: Audiences, config: Pick<Conf
         });
         return reply.status(202).send(showSync(sync));
       },
-    );
+    });
     done();
   });
 }

@@ -4,9 +4,8 @@ import { TailraceError } from '@tailrace/errors';
 import Type from 'typebox';
 import { named } from '../http/schemas.ts';
 import { pageInOrder, pageOf, pageQuery } from '../http/page.ts';
-import type { Api } from '../http/api.ts';
+import { routesOf, type Api } from '../http/api.ts';
 
-const tags = ['Catalog'];
 const typeSchema = Type.Object({
   type: Type.String({ description: 'the `type` of such destinations' }),
   name: Type.String({ description: 'its key in the integrations of a call' }),
@@ -33,35 +32,23 @@ const catalog = [
 ];
 
 export function catalogRoutes(app: Api): void {
-  app.get(
-    '/catalog',
-    {
-      schema: {
-        operationId: 'listCatalog',
-        summary: 'List the types of destinations',
-        tags,
-        querystring: pageQuery,
-        response: { 200: pageOf(named('CatalogEntry', typeSchema)) },
-      },
-    },
-    ({ query }) => pageInOrder('catalog', catalog, query, ({ type }) => type),
-  );
+  const route = routesOf(app, 'Catalog');
+  route.get('/catalog', {
+    operationId: 'listCatalog',
+    summary: 'List the types of destinations',
+    querystring: pageQuery,
+    response: { 200: pageOf(named('CatalogEntry', typeSchema)) },
+    handler: ({ query }) => pageInOrder('catalog', catalog, query, ({ type }) => type),
+  });
 
-  app.get(
-    '/catalog/:type',
-    {
-      schema: {
-        operationId: 'getCatalogEntry',
-        summary: 'Get a type of destination',
-        tags,
-        params: Type.Object({ type: Type.String() }),
-        response: { 200: named('CatalogEntry', typeSchema) },
-      },
-    },
-    ({ params }) => {
+  route.get('/catalog/:type', {
+    operationId: 'getCatalogEntry',
+    summary: 'Get a type of destination',
+    response: { 200: named('CatalogEntry', typeSchema) },
+    handler: ({ params }) => {
       const found = catalog.find(({ type }) => type === params.type);
       if (found) return found;
       throw new TailraceError('not-found', `The catalog has no type ${JSON.stringify(params.type)}.`);
     },
-  );
+  });
 }

@@ -2,7 +2,7 @@
 import type { ConfigEditor } from '@tailrace/config';
 import Type from 'typebox';
 import { audit } from '../http/audit.ts';
-import type { Api } from '../http/api.ts';
+import { routesOf, type Api } from '../http/api.ts';
 import { closedObject } from '../http/schemas.ts';
 
 const resealSecretsQuery = closedObject({
@@ -21,24 +21,19 @@ const resealSecretsAnswers = {
 };
 
 export function secretRoutes(app: Api, config: Pick<ConfigEditor, 'change'>): void {
-  app.post(
-    '/secrets/reseal',
-    {
-      config: { errors: ['secret-key-missing', 'secret-locked'] },
-      schema: {
-        operationId: 'resealSecrets',
-        summary: 'Seal all secrets with the current key',
-        description:
-          'Writes the destinations again whose secrets are sealed with the previous key, or not sealed. With `queries=true` also ' +
-          'those whose URLs have a query in plain text; from then on, every change seals queries, as long as one is stored sealed. ' +
-          'Use it when all services run this release: the release before would send the sealed text to receivers. `queries=false` ' +
-          'writes them in plain text again.',
-        tags: ['Secrets'],
-        querystring: resealSecretsQuery,
-        response: resealSecretsAnswers,
-      },
-    },
-    async (request) => {
+  const route = routesOf(app, 'Secrets');
+  route.post('/secrets/reseal', {
+    operationId: 'resealSecrets',
+    summary: 'Seal all secrets with the current key',
+    description:
+      'Writes the destinations again whose secrets are sealed with the previous key, or not sealed. With `queries=true` also ' +
+      'those whose URLs have a query in plain text; from then on, every change seals queries, as long as one is stored sealed. ' +
+      'Use it when all services run this release: the release before would send the sealed text to receivers. `queries=false` ' +
+      'writes them in plain text again.',
+    querystring: resealSecretsQuery,
+    response: resealSecretsAnswers,
+    errors: ['secret-key-missing', 'secret-locked'],
+    handler: async (request) => {
       audit(request, 'secrets.reseal', 'destinations');
       const { queries } = request.query;
       const { result } = await config.change((current) => {
@@ -52,5 +47,5 @@ export function secretRoutes(app: Api, config: Pick<ConfigEditor, 'change'>): vo
       });
       return { destinations: result };
     },
-  );
+  });
 }

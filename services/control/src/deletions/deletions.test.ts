@@ -52,21 +52,14 @@ async function open(cluster: MemoryCluster, { portion = 500 } = {}): Promise<Del
     takeOverAfterMs: 100,
     portion,
   });
-  return {
-    create: (wanted) => deletions.create(wanted),
-    get: (id) => deletions.get(id),
-    list: () => deletions.list(),
-    refresh: () => deletions.refresh(),
-    lift: (id) => deletions.lift(id),
-    write: (work) => deletions.write(work),
-    close: () => deletions.close(),
+  return Object.assign(deletions, {
     async [Symbol.asyncDispose]() {
       await deletions.close();
       await suppressions.close();
       await kafka.close();
       await rm(folder, { recursive: true });
     },
-  };
+  });
 }
 
 const users = (count: number): string[] => Array.from({ length: count }, (_, nth) => `user ${nth}`);

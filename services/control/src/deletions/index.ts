@@ -50,34 +50,6 @@ export interface WantedDeletion {
   readonly sources?: readonly string[] | undefined;
 }
 
-export interface Deletions {
-  /**
-   * Resolves once the request is in Kafka, with its first records.
-   *
-   * @throws TailraceError `conflict` where the id belongs to a request with other content; `invalid-request` for an unknown
-   *   source; `too-many-suppressions`; `kafka-unavailable`: then the same request may be sent again under the same id
-   */
-  create(wanted: WantedDeletion): Promise<{ readonly request: DeletionRequest; readonly isNew: boolean }>;
-  /**
-   * Lifts the deletion: what the users did before may be sent again. Nothing that has ended is brought back.
-   *
-   * @throws TailraceError `not-found`; `conflict` while the request is being sent; `kafka-unavailable`: then the same request may
-   *   be sent again
-   */
-  lift(id: string): Promise<DeletionRequest>;
-  get(id: string): DeletionRequest | undefined;
-  /** Newest first. */
-  list(): DeletionRequest[];
-  /** Resolves once everything that the topic contains is known. @throws TailraceError `kafka-unavailable` */
-  refresh(): Promise<void>;
-  /**
-   * Runs `work` as the only writer of `deletions` and `suppressions`. Repeats it after a failure of Kafka, for as long as a client
-   * waits.
-   */
-  write<T>(work: (session: DeletionSession) => Promise<T>): Promise<T>;
-  close(): Promise<void>;
-}
-
 /** How long a write is retried: the client waits for it. */
 const writeTimeoutMs = 25_000;
 const retryPauseMs = 300;
@@ -86,10 +58,10 @@ const removeMarksEveryMs = 3_600_000;
 
 export async function openDeletions(options: DeletionsOptions): Promise<Deletions> {
   const view = await openDeletionView(options.kafka, options.names.deletions);
-  return new DeletionManager(options, view);
+  return new Deletions(options, view);
 }
 
-class DeletionManager implements Deletions {
+export class Deletions {
   readonly #options: DeletionsOptions;
   readonly #view: DeletionView;
   readonly #writer: ExclusiveWriter<'events' | 'audiences'>;
@@ -118,15 +90,27 @@ class DeletionManager implements Deletions {
     return this.#view.get(id);
   }
 
+  /** Resolves once everything that the topic contains is known. @throws TailraceError `kafka-unavailable` */
   refresh(): Promise<void> {
     return this.#view.refresh();
   }
 
+  /** Newest first. */
   list(): DeletionRequest[] {
     return this.#view.all();
   }
 
-  async create({ id = randomUUID(), userIds, sources }: WantedDeletion): ReturnType<Deletions['create']> {
+  /**
+   * Resolves once the request is in Kafka, with its first records.
+   *
+   * @throws TailraceError `conflict` where the id belongs to a request with other content; `invalid-request` for an unknown
+   *   source; `too-many-suppressions`; `kafka-unavailable`: then the same request may be sent again under the same id
+   */
+  async create({
+    id = randomUUID(),
+    userIds,
+    sources,
+  }: WantedDeletion): Promise<{ readonly request: DeletionRequest; readonly isNew: boolean }> {
     const content = contentOf(userIds, sources);
     await this.#view.refresh();
     const existing = this.#existing(id, content);
@@ -143,6 +127,12 @@ class DeletionManager implements Deletions {
     });
   }
 
+  /**
+   * Lifts the deletion: what the users did before may be sent again. Nothing that has ended is brought back.
+   *
+   * @throws TailraceError `not-found`; `conflict` while the request is being sent; `kafka-unavailable`: then the same request may
+   *   be sent again
+   */
   async lift(id: string): Promise<DeletionRequest> {
     return this.write(async ({ publisher }) => {
       const { names, suppressions } = this.#options;
@@ -164,6 +154,10 @@ class DeletionManager implements Deletions {
     });
   }
 
+  /**
+   * Runs `work` as the only writer of `deletions` and `suppressions`. Repeats it after a failure of Kafka, for as long as a client
+   * waits.
+   */
   async write<T>(work: (session: DeletionSession) => Promise<T>): Promise<T> {
     const startedAt = performance.now();
     for (;;) {

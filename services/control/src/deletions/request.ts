@@ -6,8 +6,8 @@
 import { hash } from 'node:crypto';
 import { readCall } from '@tailrace/events';
 import type { OutgoingRecord } from '@tailrace/kafka';
+import { objectIn } from '@tailrace/records';
 import type { AudienceKey } from '../audiences/state/records.ts';
-import { objectIn } from '../records/json.ts';
 
 export interface DeletionRequest {
   readonly id: string;

@@ -6,9 +6,9 @@ import { isWritten, progressOf, type DeletionRequest, type Deletions } from './i
 import { audit } from '../http/audit.ts';
 import { maxBodyBytes, requireWellFormed, userIdsSchema } from '../suppressions/user-ids.ts';
 import { entryNotFound } from '../http/errors.ts';
-import { idParams, named, namedObject, time } from '../http/schemas.ts';
-import { cursorsOf, pageOf, pageQuery } from '../http/page.ts';
-import type { Api } from '../http/api.ts';
+import { named, namedObject, time } from '../http/schemas.ts';
+import { newestFirst, pageInOrder, pageOf, pageQuery } from '../http/page.ts';
+import { routesOf, type Api } from '../http/api.ts';
 
 const requestId = Type.String({
   pattern: '^[a-zA-Z0-9._~-]{1,100}$',
@@ -65,9 +65,6 @@ const requestSchema = Type.Object({
     }),
   ),
 });
-const tags = ['Deletion requests'];
-
-const cursors = cursorsOf('deletions', isPosition);
 
 /** The routes that show deletion requests. */
 export const deletionPaths = /^\/v1\/deletions/;
@@ -79,29 +76,24 @@ const listDeletionsAnswers = {
 };
 
 export function deletionRoutes(app: Api, deletions: Deletions, history: Pick<History, 'read'>): void {
+  const route = routesOf(app, 'Deletion requests');
   const show = (request: DeletionRequest) => ({
     ...fieldsOf(request),
     sources: outcomesOf(request, history),
   });
 
-  app.post(
-    '/deletions',
-    {
-      bodyLimit: maxBodyBytes,
-      config: { errors: ['conflict', 'too-many-suppressions'] },
-      schema: {
-        operationId: 'createDeletion',
-        summary: 'Create a deletion request',
-        description:
-          'Each enabled destination of each affected source receives a webhook of type delete for each user. Calls of the ' +
-          'users that were accepted before are not sent any more, and they leave the audiences. A request with ' +
-          'the same requestId and content is executed once; repetitions are answered with 200.',
-        tags,
-        body: named('DeletionInput', wantedSchema),
-        response: { 200: named('Deletion', requestSchema), 202: named('Deletion', requestSchema) },
-      },
-    },
-    async (request, reply) => {
+  route.post('/deletions', {
+    operationId: 'createDeletion',
+    summary: 'Create a deletion request',
+    description:
+      'Each enabled destination of each affected source receives a webhook of type delete for each user. Calls of the ' +
+      'users that were accepted before are not sent any more, and they leave the audiences. A request with ' +
+      'the same requestId and content is executed once; repetitions are answered with 200.',
+    body: named('DeletionInput', wantedSchema),
+    response: { 200: named('Deletion', requestSchema), 202: named('Deletion', requestSchema) },
+    bodyLimit: maxBodyBytes,
+    errors: ['conflict', 'too-many-suppressions'],
+    handler: async (request, reply) => {
       const { requestId: id = request.idempotency?.id, userIds, sources } = request.body;
       requireWellFormed(userIds);
       audit(request, 'deletion.create', `deletion/${id ?? 'new'}`);
@@ -109,70 +101,48 @@ export function deletionRoutes(app: Api, deletions: Deletions, history: Pick<His
       void reply.header('location', `/v1/deletions/${created.request.id}`);
       return reply.status(created.isNew ? 202 : 200).send(show(created.request));
     },
-  );
-  app.get(
-    '/deletions',
-    {
-      schema: {
-        operationId: 'listDeletions',
-        summary: 'List deletion requests, newest first',
-        description: 'Without delivery outcomes; get a single request for those.',
-        tags,
-        querystring: pageQuery,
-        response: listDeletionsAnswers,
-      },
+  });
+  route.get('/deletions', {
+    operationId: 'listDeletions',
+    summary: 'List deletion requests, newest first',
+    description: 'Without delivery outcomes; get a single request for those.',
+    querystring: pageQuery,
+    response: listDeletionsAnswers,
+    handler: ({ query }) => {
+      const page = pageInOrder('deletions', deletions.list(), query, ({ createdAt, id }) =>
+        newestFirst(Date.parse(createdAt), id),
+      );
+      const show = (request: DeletionRequest) => ({
+        ...fieldsOf(request),
+        sources: withoutOutcomes(request),
+      });
+      return { ...page, items: page.items.map(show) };
     },
-    ({ query }) => {
-      const { limit = 50, cursor } = query;
-      const all = deletions.list();
-      const after = cursors.decode(cursor);
-      const rest =
-        after === undefined ? all : all.filter(({ createdAt, id }) => isAfter([createdAt, id], after));
-      const page = rest.slice(0, limit);
-      const last = page.at(-1);
-      const items = page.map((request) => ({ ...fieldsOf(request), sources: withoutOutcomes(request) }));
-      if (!last || rest.length <= limit) return { items };
-      return { items, next: cursors.encode([last.createdAt, last.id]) };
-    },
-  );
-  app.get(
-    '/deletions/:id',
-    {
-      schema: {
-        operationId: 'getDeletion',
-        summary: 'Get a deletion request with its delivery outcomes',
-        tags,
-        params: idParams,
-        response: { 200: named('Deletion', requestSchema) },
-      },
-    },
-    ({ params }) => {
+  });
+  route.get('/deletions/:id', {
+    operationId: 'getDeletion',
+    summary: 'Get a deletion request with its delivery outcomes',
+    response: { 200: named('Deletion', requestSchema) },
+    handler: ({ params }) => {
       const found = deletions.get(params.id);
       if (found) return show(found);
       throw entryNotFound('deletion request', params.id);
     },
-  );
-  app.post(
-    '/deletions/:id/lift',
-    {
-      config: { errors: ['conflict'] },
-      schema: {
-        operationId: 'liftDeletion',
-        summary: 'Lift a deletion',
-        description:
-          'What the users did before the deletion may be sent again, for example by a replay. Nothing is brought back by ' +
-          'this alone: deliveries that have ended stay ended, and receivers keep what they have deleted.',
-        tags,
-        params: idParams,
-        response: { 200: requestSchema },
-      },
-    },
-    async (request) => {
+  });
+  route.post('/deletions/:id/lift', {
+    operationId: 'liftDeletion',
+    summary: 'Lift a deletion',
+    description:
+      'What the users did before the deletion may be sent again, for example by a replay. Nothing is brought back by ' +
+      'this alone: deliveries that have ended stay ended, and receivers keep what they have deleted.',
+    response: { 200: requestSchema },
+    errors: ['conflict'],
+    handler: async (request) => {
       const { id } = request.params;
       audit(request, 'deletion.lift', `deletion/${id}`);
       return show(await deletions.lift(id));
     },
-  );
+  });
 }
 
 /** Without the outcomes of deliveries while the history is unavailable: the request does not depend on it. */
@@ -197,15 +167,4 @@ function fieldsOf(request: DeletionRequest) {
   const { id, createdAt, updatedAt, users, unaffected, liftedAt } = request;
   const state = isWritten(request) ? 'sent' : 'sending';
   return { id, state, createdAt, updatedAt, users, unaffected, liftedAt };
-}
-
-type Position = readonly [createdAt: string, id: string];
-
-function isPosition(value: unknown): value is Position {
-  return Array.isArray(value) && value.length === 2 && value.every((part) => typeof part === 'string');
-}
-
-/** The order of the list: newest first, then by id. */
-function isAfter([createdAt, id]: Position, [lastCreatedAt, lastId]: Position): boolean {
-  return createdAt === lastCreatedAt ? id > lastId : createdAt < lastCreatedAt;
 }

@@ -3,24 +3,14 @@ import type { Kafka } from '@tailrace/kafka';
 import { marksOf } from './marks.ts';
 import { decodeRequest, totalOf, type DeletionRequest } from './request.ts';
 
-export interface DeletionView {
-  get(id: string): DeletionRequest | undefined;
-  /** Newest first. */
-  all(): DeletionRequest[];
-  /** Requests with records to write, and the time (`performance.now()`) of each one's latest progress. */
-  unfinished(): { readonly request: DeletionRequest; readonly since: number }[];
-  /** Applies a write of this process before it is read from the topic. */
-  accept(request: DeletionRequest): void;
-  refresh(): Promise<void>;
-  close(): Promise<void>;
-}
-
 /** Whether all marks and events of the request are written. */
 export function isWritten(request: DeletionRequest): boolean {
   return request.sent >= totalOf(request) && (request.marked ?? 0) >= marksOf(request);
 }
 
-export async function openDeletionView(kafka: Pick<Kafka, 'follow'>, topic: string): Promise<DeletionView> {
+export type DeletionView = Awaited<ReturnType<typeof openDeletionView>>;
+
+export async function openDeletionView(kafka: Pick<Kafka, 'follow'>, topic: string) {
   const requests = new Map<string, DeletionRequest>();
   const since = new Map<string, number>();
   const accept = (request: DeletionRequest): void => {
@@ -39,15 +29,18 @@ export async function openDeletionView(kafka: Pick<Kafka, 'follow'>, topic: stri
     },
   });
   return {
-    get: (id) => requests.get(id),
+    get: (id: string) => requests.get(id),
+    /** Newest first. */
     all: () =>
       [...requests.values()].sort((a, b) =>
         a.createdAt === b.createdAt ? (a.id < b.id ? -1 : 1) : a.createdAt < b.createdAt ? 1 : -1,
       ),
+    /** Requests with records to write, and the time (`performance.now()`) of each one's latest progress. */
     unfinished: () =>
       Array.from(since, ([id, since]) => ({ request: requests.get(id), since })).flatMap(
         ({ request, since }) => (request ? [{ request, since }] : []),
       ),
+    /** Applies a write of this process before it is read from the topic. */
     accept,
     refresh: () => follower.refresh(),
     close: () => follower.close(),

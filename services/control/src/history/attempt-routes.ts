@@ -2,7 +2,7 @@
 import { eventTypes } from '@tailrace/events';
 import Type from 'typebox';
 import { reachesDelivery } from '../access/limits.ts';
-import type { Api } from '../http/api.ts';
+import { routesOf, type Api } from '../http/api.ts';
 import { closedObject, optionalText } from '../http/schemas.ts';
 import type { LiveAttempt, Streams } from './streams.ts';
 
@@ -27,22 +27,17 @@ const streamAttemptsAnswers = {
 };
 
 export function attemptRoutes(app: Api, streams: Streams): void {
-  app.get(
-    '/attempts/stream',
-    {
-      exposeHeadRoute: false,
-      schema: {
-        operationId: 'streamAttempts',
-        summary: 'Stream attempts',
-        description:
-          'A line of JSON for each attempt from now on, until the client disconnects or its token or session ends; an empty line every 15 seconds. For a ' +
-          'client that reads too slowly attempts are dropped, and a line such as {"missed": 12} gives their number. For a read-only token the ids of users are masked.',
-        tags: ['History'],
-        querystring: filter,
-        response: streamAttemptsAnswers,
-      },
-    },
-    ({ query: { destination, source, type, event, userId, outcome }, role, caller }, reply) => {
+  const route = routesOf(app, 'History');
+  route.get('/attempts/stream', {
+    operationId: 'streamAttempts',
+    summary: 'Stream attempts',
+    description:
+      'A line of JSON for each attempt from now on, until the client disconnects or its token or session ends; an empty line every 15 seconds. For a ' +
+      'client that reads too slowly attempts are dropped, and a line such as {"missed": 12} gives their number. For a read-only token the ids of users are masked.',
+    querystring: filter,
+    response: streamAttemptsAnswers,
+    exposeHeadRoute: false,
+    handler: ({ query: { destination, source, type, event, userId, outcome }, role, caller }, reply) => {
       const since = Date.now();
       const is = (wanted: string | undefined, found: string | undefined): boolean =>
         wanted === undefined || wanted === found;
@@ -69,5 +64,5 @@ export function attemptRoutes(app: Api, streams: Streams): void {
       });
       return reply;
     },
-  );
+  });
 }

@@ -1,12 +1,6 @@
 /** The list of the events that connected destinations did not get, with the reason. */
 import { formatInstant } from '@tailrace/events';
-import {
-  noDestination,
-  readPage,
-  type FilteredEvent,
-  type FilteredEventPosition,
-  type History,
-} from '@tailrace/history';
+import { noDestination, type FilteredEvent, type History } from '@tailrace/history';
 import Type from 'typebox';
 import type { Role } from '../access/authenticate.ts';
 import { listedOf } from '../access/limits.ts';
@@ -14,8 +8,9 @@ import { showUser } from '../access/mask.ts';
 import { periodOf, periodParameters } from '../http/moment.ts';
 import { closedObject, named, optionalText, time } from '../http/schemas.ts';
 import { cursorsOf, pageOf, pageParameters } from '../http/page.ts';
-import type { Api } from '../http/api.ts';
+import { routesOf, type Api } from '../http/api.ts';
 import { userKeySchema } from './delivery-routes.ts';
+import { historyPage } from './page.ts';
 
 const text = (description: string) => Type.Optional(Type.String({ minLength: 1, description }));
 
@@ -45,35 +40,26 @@ const filteredEventSchema = Type.Object({
   rule: Type.Optional(ruleSchema),
 });
 
-const cursors = cursorsOf('decisions', isPosition);
+const cursors = cursorsOf('decisions', 'number', 'text', 'text', 'text');
 
 export function decisionRoutes(app: Api, history: Pick<History, 'read'>): void {
-  app.get(
-    '/decisions',
-    {
-      config: { errors: ['history-unavailable'] },
-      schema: {
-        operationId: 'listDecisions',
-        summary: 'List the events that destinations did not get, newest first',
-        description:
-          'One item for each event and destination, as the router decided then; of an event, up to 100 destinations. With several ' +
-          'filters that rarely match together, a page may have fewer items than `limit`, or none, and `next`.',
-        tags: ['History'],
-        querystring: closedObject({ ...filters, ...periodParameters, ...pageParameters }),
-        response: { 200: pageOf(named('FilteredEvent', filteredEventSchema)) },
-      },
-    },
-    async ({ query, role, caller }) => {
-      const { reason, limit = 50, cursor } = query;
-      const after = cursors.decode(cursor);
-      const filter = { reason, ...listedOf(caller, query), ...periodOf(query) };
-      const { rows, next } = await readPage(history, limit, after, (queries, limit, after) =>
+  const route = routesOf(app, 'History', ['history-unavailable']);
+  route.get('/decisions', {
+    operationId: 'listDecisions',
+    summary: 'List the events that destinations did not get, newest first',
+    description:
+      'One item for each event and destination, as the router decided then; of an event, up to 100 destinations. With several ' +
+      'filters that rarely match together, a page may have fewer items than `limit`, or none, and `next`.',
+    querystring: closedObject({ ...filters, ...periodParameters, ...pageParameters }),
+    response: { 200: pageOf(named('FilteredEvent', filteredEventSchema)) },
+    handler: async ({ query, role, caller }) => {
+      const filter = { reason: query.reason, ...listedOf(caller, query), ...periodOf(query) };
+      const page = await historyPage(history, cursors, query, (queries, limit, after) =>
         queries.listFilteredEvents(filter, limit, after),
       );
-      const items = rows.map((row) => show(row, role));
-      return { items, ...(next && { next: cursors.encode(next) }) };
+      return { ...page, items: page.items.map((row) => show(row, role)) };
     },
-  );
+  });
 }
 
 function show(
@@ -88,10 +74,4 @@ function show(
     ...(event !== null && { event }),
     ...(rule && { rule }),
   };
-}
-
-function isPosition(value: unknown): value is FilteredEventPosition {
-  const { decidedAt, ...ids } = (value ?? {}) as Partial<Record<string, unknown>>;
-  const texts = [ids['eventId'], ids['sourceId'], ids['destinationId']];
-  return Number.isSafeInteger(decidedAt) && texts.every((one) => typeof one === 'string');
 }

@@ -1,14 +1,7 @@
 /** The routes of deliveries: lists by filter, one delivery with its attempts, its body. */
 import { TailraceError } from '@tailrace/errors';
 import { eventTypes, formatInstant } from '@tailrace/events';
-import {
-  deliveryStatuses,
-  readPage,
-  type AttemptRow,
-  type CountedDelivery,
-  type DeliveryPosition,
-  type History,
-} from '@tailrace/history';
+import { deliveryStatuses, type AttemptRow, type CountedDelivery, type History } from '@tailrace/history';
 import { decodeDelivery } from '@tailrace/records';
 import Type from 'typebox';
 import { listedOf, reachesDelivery } from '../access/limits.ts';
@@ -19,7 +12,8 @@ import type { RecordReader } from '../records/reader.ts';
 import { periodOf, periodParameters } from '../http/moment.ts';
 import { closedObject, named, optionalText, time } from '../http/schemas.ts';
 import { cursorsOf, pageOf, pageParameters } from '../http/page.ts';
-import type { Api } from '../http/api.ts';
+import { routesOf, type Api } from '../http/api.ts';
+import { historyPage } from './page.ts';
 
 const instant = (what: string) => time(`${what}: ISO 8601, UTC`);
 const reason = optionalText(
@@ -85,9 +79,7 @@ const filters = {
   ),
 };
 
-const params = Type.Object({ deliveryId: Type.String() });
-
-const cursors = cursorsOf('deliveries', isPosition);
+const cursors = cursorsOf('deliveries', 'number', 'text');
 
 const getDeliveryBodyAnswers = {
   200: Type.Object({
@@ -99,8 +91,7 @@ const getDeliveryBodyAnswers = {
 };
 
 export function deliveryRoutes(app: Api, records: RecordReader, history: Pick<History, 'read'>): void {
-  const tags = ['History'];
-  const config = { errors: ['history-unavailable'] as const };
+  const route = routesOf(app, 'History', ['history-unavailable']);
 
   const find = (id: string, caller: Caller | undefined): CountedDelivery => {
     const found = history.read((queries) => queries.findDelivery(id));
@@ -108,65 +99,40 @@ export function deliveryRoutes(app: Api, records: RecordReader, history: Pick<Hi
     throw new TailraceError('not-found', `The history has no delivery ${JSON.stringify(id)}.`);
   };
 
-  app.get(
-    '/deliveries',
-    {
-      config,
-      schema: {
-        operationId: 'listDeliveries',
-        summary: 'List deliveries, newest first',
-        description:
-          'With several filters that rarely match together, a page may have fewer items than `limit`, or none, and `next`.',
-        tags,
-        querystring: closedObject({ ...filters, ...periodParameters, ...pageParameters }),
-        response: { 200: pageOf(named('Delivery', deliverySchema)) },
-      },
-    },
-    async ({ query, role, caller }) => {
-      const { userId, type, event, status, limit = 50, cursor } = query;
-      const after = cursors.decode(cursor);
+  route.get('/deliveries', {
+    operationId: 'listDeliveries',
+    summary: 'List deliveries, newest first',
+    description:
+      'With several filters that rarely match together, a page may have fewer items than `limit`, or none, and `next`.',
+    querystring: closedObject({ ...filters, ...periodParameters, ...pageParameters }),
+    response: { 200: pageOf(named('Delivery', deliverySchema)) },
+    handler: async ({ query, role, caller }) => {
+      const { userId, type, event, status } = query;
       const filter = { ...listedOf(caller, query), userKey: userId, type, event, status, ...periodOf(query) };
-      const { rows, next } = await readPage(history, limit, after, (queries, limit, after) =>
+      const page = await historyPage(history, cursors, query, (queries, limit, after) =>
         queries.listDeliveries(filter, limit, after),
       );
-      const items = rows.map((row) => showDelivery(row, role));
-      return { items, ...(next && { next: cursors.encode(next) }) };
+      return { ...page, items: page.items.map((row) => showDelivery(row, role)) };
     },
-  );
+  });
 
-  app.get(
-    '/deliveries/:deliveryId',
-    {
-      config,
-      schema: {
-        operationId: 'getDelivery',
-        summary: 'Get a delivery with its attempts',
-        tags,
-        params,
-        response: { 200: named('DeliveryWithAttempts', wholeDeliverySchema) },
-      },
-    },
-    ({ params: { deliveryId }, role, caller }) => ({
+  route.get('/deliveries/:deliveryId', {
+    operationId: 'getDelivery',
+    summary: 'Get a delivery with its attempts',
+    response: { 200: named('DeliveryWithAttempts', wholeDeliverySchema) },
+    handler: ({ params: { deliveryId }, role, caller }) => ({
       ...showDelivery(find(deliveryId, caller), role),
       history: history.read((queries) => queries.attemptsOf(deliveryId)).map(showAttempt),
     }),
-  );
+  });
 
-  app.get(
-    '/deliveries/:deliveryId/body',
-    {
-      config,
-      schema: {
-        operationId: 'getDeliveryBody',
-        summary: 'Get the body of a delivery',
-        description:
-          'The body is read from its topic. For a read-only token all values but version, type and event are masked. The audit log has each read.',
-        tags,
-        params,
-        response: getDeliveryBodyAnswers,
-      },
-    },
-    async (request) => {
+  route.get('/deliveries/:deliveryId/body', {
+    operationId: 'getDeliveryBody',
+    summary: 'Get the body of a delivery',
+    description:
+      'The body is read from its topic. For a read-only token all values but version, type and event are masked. The audit log has each read.',
+    response: getDeliveryBodyAnswers,
+    handler: async (request) => {
       const { params, role, caller } = request;
       const { deliveryId } = params;
       const { place } = find(deliveryId, caller);
@@ -181,7 +147,7 @@ export function deliveryRoutes(app: Api, records: RecordReader, history: Pick<Hi
       audit(request, 'delivery.read-body', `delivery/${deliveryId}`);
       return { deliveryId, ...showBody(delivery.body, role) };
     },
-  );
+  });
 }
 
 export function showDelivery(
@@ -218,9 +184,4 @@ export function showAttempt({ attempt, startedAt, latencyMs, outcome, reason, ne
     ...(nextDueAt !== null && { nextDueAt: formatInstant(nextDueAt) }),
     urls,
   };
-}
-
-function isPosition(value: unknown): value is DeliveryPosition {
-  const { createdAt, id } = (value ?? {}) as Partial<Record<string, unknown>>;
-  return Number.isSafeInteger(createdAt) && typeof id === 'string';
 }

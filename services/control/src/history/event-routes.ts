@@ -9,8 +9,8 @@ import { Places } from '../access/places.ts';
 import type { Caller } from '../access/authenticate.ts';
 import { periodOf, periodParameters } from '../http/moment.ts';
 import { closedObject, named, time } from '../http/schemas.ts';
-import type { Api } from '../http/api.ts';
-import { createExplainer, type Explanation, type ExplainerDependencies } from './why.ts';
+import { routesOf, type Api } from '../http/api.ts';
+import { explainEvent, type Explanation, type ExplainerDependencies } from './why.ts';
 import { ruleSchema } from './decision-routes.ts';
 import { deliverySchema, showDelivery } from './delivery-routes.ts';
 
@@ -102,27 +102,20 @@ export interface EventNeeds extends ExplainerDependencies {
   readonly history: History;
 }
 
-export function eventRoutes(app: Api, { history, ...explained }: EventNeeds): void {
+export function eventRoutes(app: Api, { history, ...searched }: EventNeeds): void {
+  const route = routesOf(app, 'History', ['history-unavailable']);
   /** Each reads three topics to their ends. */
   const searches = new Places('searches');
-  const explainer = createExplainer(explained);
-  app.get(
-    '/events/:eventId',
-    {
-      config: { errors: ['history-unavailable'] },
-      schema: {
-        operationId: 'getEvent',
-        summary: 'Explain an event',
-        description:
-          'Answers immediately if the event has deliveries or a decision of the router. Otherwise the topics are searched from `since` (default: a day ' +
-          'ago) for up to 20 seconds.',
-        tags: ['History'],
-        params: Type.Object({ eventId: Type.String({ description: 'the messageId of the call' }) }),
-        querystring: closedObject({ since: periodParameters.since }),
-        response: { 200: named('EventTrace', eventSchema) },
-      },
-    },
-    async ({ params: { eventId }, query, caller }) => {
+  route.get('/events/:eventId', {
+    operationId: 'getEvent',
+    summary: 'Explain an event',
+    description:
+      'Answers immediately if the event has deliveries or a decision of the router. Otherwise the topics are searched from `since` (default: a day ' +
+      'ago) for up to 20 seconds.',
+    params: Type.Object({ eventId: Type.String({ description: 'the messageId of the call' }) }),
+    querystring: closedObject({ since: periodParameters.since }),
+    response: { 200: named('EventTrace', eventSchema) },
+    handler: async ({ params: { eventId }, query, caller }) => {
       const known = showRecorded(history, caller, eventId);
       if (known) return known;
       if (isLimited(caller)) {
@@ -133,7 +126,7 @@ export function eventRoutes(app: Api, { history, ...explained }: EventNeeds): vo
       }
       const { since = Date.now() - dayMs } = periodOf(query);
       using _place = searches.take(caller);
-      const explained = await explainer.explain(eventId, since);
+      const explained = await explainEvent(searched, eventId, since);
       // The router may have finished it since the history was asked.
       const isCurrent = explained.outcome !== 'not-recorded' || (await catchesUp(history));
       const recorded = showRecorded(history, caller, eventId);
@@ -142,7 +135,7 @@ export function eventRoutes(app: Api, { history, ...explained }: EventNeeds): vo
       const shown = showExplanation(isCurrent ? explained : { ...explained, ...historyIsBehind }, since);
       return { eventId, ...shown, deliveries: [], decisions: [], behind };
     },
-  );
+  });
 }
 
 const historyIsBehind = {

@@ -7,7 +7,7 @@ import type { ConfigView } from '@tailrace/config';
 import Type from 'typebox';
 import { reachesDelivery } from '../access/limits.ts';
 import { shared } from '../access/shared.ts';
-import type { Api } from '../http/api.ts';
+import { routesOf, type Api } from '../http/api.ts';
 import { closedObject, optionalText } from '../http/schemas.ts';
 import type { LiveAttempt, Streams } from './streams.ts';
 
@@ -27,6 +27,7 @@ const streamLiveAnswers = {
 };
 
 export function liveRoutes(app: Api, streams: Streams, config: Pick<ConfigView, 'onChange'>): void {
+  const route = routesOf(app, 'History');
   /** Ids of another process begin otherwise. */
   const origin = randomBytes(4).toString('hex');
   const pieceOf = (event: string, line: Buffer, id = streams.lastId): Buffer =>
@@ -41,23 +42,17 @@ export function liveRoutes(app: Api, streams: Streams, config: Pick<ConfigView, 
     return piece;
   };
 
-  app.get(
-    '/stream',
-    {
-      exposeHeadRoute: false,
-      schema: {
-        operationId: 'streamLive',
-        summary: 'Stream what is new, for open pages',
-        description:
-          'Server-sent events: `hello` first, with whether events were missed since `Last-Event-ID`; `counts` each second with attempts by ' +
-          'outcome; `config` after a change of the configuration; with `attempts=true` also `attempt` for each. A comment every 15 seconds. ' +
-          `An instance has up to ${most} streams of this and of \`attempts/stream\`, and up to ${ofOne} of one token; beyond these the answer is 429.`,
-        tags: ['History'],
-        querystring: streamLiveQuery,
-        response: streamLiveAnswers,
-      },
-    },
-    ({ query, headers, role, caller }, reply) => {
+  route.get('/stream', {
+    operationId: 'streamLive',
+    summary: 'Stream what is new, for open pages',
+    description:
+      'Server-sent events: `hello` first, with whether events were missed since `Last-Event-ID`; `counts` each second with attempts by ' +
+      'outcome; `config` after a change of the configuration; with `attempts=true` also `attempt` for each. A comment every 15 seconds. ' +
+      `An instance has up to ${most} streams of this and of \`attempts/stream\`, and up to ${ofOne} of one token; beyond these the answer is 429.`,
+    querystring: streamLiveQuery,
+    response: streamLiveAnswers,
+    exposeHeadRoute: false,
+    handler: ({ query, headers, role, caller }, reply) => {
       const isWanted = ({ record }: LiveAttempt): boolean =>
         (query.destination === undefined || query.destination === record.destinationId) &&
         (query.source === undefined || query.source === record.sourceId) &&
@@ -108,5 +103,5 @@ export function liveRoutes(app: Api, streams: Streams, config: Pick<ConfigView, 
       }
       return reply;
     },
-  );
+  });
 }

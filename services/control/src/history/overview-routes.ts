@@ -14,8 +14,8 @@ import Type from 'typebox';
 import { loadDestination } from '../configuration/destinations/destination.ts';
 import { invalidField } from '../http/errors.ts';
 import { closedPeriodOf, periodParameters } from '../http/moment.ts';
-import { closedObject, idParams, namedObject, optionalText, time } from '../http/schemas.ts';
-import type { Api } from '../http/api.ts';
+import { closedObject, namedObject, optionalText, time } from '../http/schemas.ts';
+import { routesOf, type Api } from '../http/api.ts';
 import { countFields, showCounts } from './statistics-routes.ts';
 
 const minuteMs = 60_000;
@@ -96,9 +96,6 @@ const destinationSchema = namedObject('DestinationPending', {
   reason: optionalText('why this delivery waits'),
 });
 
-const tags = ['History'];
-const errors = { errors: ['history-unavailable'] as const };
-
 export interface OverviewNeeds {
   readonly config: Pick<ConfigView, 'destination'>;
   readonly history: Pick<History, 'read' | 'status'>;
@@ -106,22 +103,16 @@ export interface OverviewNeeds {
 }
 
 export function overviewRoutes(app: Api, { config, history, names }: OverviewNeeds): void {
-  app.get(
-    '/overview',
-    {
-      config: errors,
-      schema: {
-        operationId: 'getOverview',
-        summary: 'Get the flow of all events',
-        description:
-          'The default period is the last hour; `before` is the period of the same length before it. Periods longer than 46 hours, or that ' +
-          'began longer ago, are rounded to hours.',
-        tags,
-        querystring: overviewQuery,
-        response: { 200: overviewSchema },
-      },
-    },
-    ({ query }) => {
+  const route = routesOf(app, 'History', ['history-unavailable']);
+  route.get('/overview', {
+    operationId: 'getOverview',
+    summary: 'Get the flow of all events',
+    description:
+      'The default period is the last hour; `before` is the period of the same length before it. Periods longer than 46 hours, or that ' +
+      'began longer ago, are rounded to hours.',
+    querystring: overviewQuery,
+    response: { 200: overviewSchema },
+    handler: ({ query }) => {
       const now = Date.now();
       const wanted = closedPeriodOf(query, hourMs, now);
       const isLong = now - wanted.since > minutesFor;
@@ -156,21 +147,13 @@ export function overviewRoutes(app: Api, { config, history, names }: OverviewNee
         };
       });
     },
-  );
+  });
 
-  app.get(
-    '/destinations/:id/pending',
-    {
-      config: errors,
-      schema: {
-        operationId: 'getDestinationPending',
-        summary: 'Get what the deliveries of a destination wait for',
-        tags,
-        params: idParams,
-        response: { 200: destinationSchema },
-      },
-    },
-    ({ params: { id } }) => {
+  route.get('/destinations/:id/pending', {
+    operationId: 'getDestinationPending',
+    summary: 'Get what the deliveries of a destination wait for',
+    response: { 200: destinationSchema },
+    handler: ({ params: { id } }) => {
       loadDestination(config, id);
       return history.read((queries) => {
         const rows = queries.pendingOf(id);
@@ -190,7 +173,7 @@ export function overviewRoutes(app: Api, { config, history, names }: OverviewNee
         };
       });
     },
-  );
+  });
 }
 
 function showPending(rows: readonly PendingRow[], names: OverviewNeeds['names']) {

@@ -6,8 +6,8 @@ import Type from 'typebox';
 import { loadDestination } from '../configuration/destinations/destination.ts';
 import { invalidField } from '../http/errors.ts';
 import { closedPeriodOf, periodOf, periodParameters } from '../http/moment.ts';
-import { closedObject, idParams, namedObject, optionalText, time } from '../http/schemas.ts';
-import type { Api } from '../http/api.ts';
+import { closedObject, namedObject, optionalText, time } from '../http/schemas.ts';
+import { routesOf, type Api } from '../http/api.ts';
 import { attemptSchema, showAttempt } from './delivery-routes.ts';
 
 const minuteMs = 60_000;
@@ -80,23 +80,14 @@ export function statisticsRoutes(
   config: Pick<ConfigView, 'destination'>,
   history: Pick<History, 'read'>,
 ): void {
-  const tags = ['History'];
-  const errors = { errors: ['history-unavailable'] as const };
+  const route = routesOf(app, 'History', ['history-unavailable']);
 
-  app.get(
-    '/destinations/:id/stats',
-    {
-      config: errors,
-      schema: {
-        operationId: 'getDestinationStats',
-        summary: 'Get the attempts of a destination by outcome, with latencies',
-        tags,
-        params: idParams,
-        querystring: getDestinationStatsQuery,
-        response: getDestinationStatsAnswers,
-      },
-    },
-    ({ params: { id }, query }) => {
+  route.get('/destinations/:id/stats', {
+    operationId: 'getDestinationStats',
+    summary: 'Get the attempts of a destination by outcome, with latencies',
+    querystring: getDestinationStatsQuery,
+    response: getDestinationStatsAnswers,
+    handler: ({ params: { id }, query }) => {
       loadDestination(config, id);
       const now = Date.now();
       const period = closedPeriodOf(query, hourMs, now);
@@ -121,22 +112,14 @@ export function statisticsRoutes(
         backlog: Array.from(backlog, ([at, deliveries]) => ({ at: formatInstant(at), deliveries })),
       };
     },
-  );
+  });
 
-  app.get(
-    '/destinations/:id/failures',
-    {
-      config: errors,
-      schema: {
-        operationId: 'getDestinationFailures',
-        summary: 'Get the failures of a destination by reason, with samples',
-        tags,
-        params: idParams,
-        querystring: closedObject({ since: periodParameters.since }),
-        response: getDestinationFailuresAnswers,
-      },
-    },
-    ({ params: { id }, query }) => {
+  route.get('/destinations/:id/failures', {
+    operationId: 'getDestinationFailures',
+    summary: 'Get the failures of a destination by reason, with samples',
+    querystring: closedObject({ since: periodParameters.since }),
+    response: getDestinationFailuresAnswers,
+    handler: ({ params: { id }, query }) => {
       loadDestination(config, id);
       const { since = Date.now() - 24 * hourMs } = periodOf(query);
       const failures = history.read((queries) => queries.failuresOf(id, since));
@@ -151,7 +134,7 @@ export function statisticsRoutes(
         })),
       };
     },
-  );
+  });
 }
 
 function stepOf(text: string | undefined, periodMs: number): number {

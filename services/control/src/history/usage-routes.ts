@@ -5,9 +5,9 @@ import type { History, NamedUsage } from '@tailrace/history';
 import Type from 'typebox';
 import { loadSource } from '../configuration/sources/source.ts';
 import { periodOf, periodParameters } from '../http/moment.ts';
-import { closedObject, idParams, named, time } from '../http/schemas.ts';
-import { pageOf, pageQuery, textCursorsOf } from '../http/page.ts';
-import type { Api } from '../http/api.ts';
+import { closedObject, named, time } from '../http/schemas.ts';
+import { cursorsOf, pageOf, pageQuery } from '../http/page.ts';
+import { routesOf, type Api } from '../http/api.ts';
 
 const eventSchema = Type.Object({
   event: Type.String(),
@@ -39,7 +39,7 @@ const daySchema = Type.Object({
   byType: Type.Record(Type.String(), Type.Integer()),
 });
 
-const cursors = textCursorsOf('schema');
+const cursors = cursorsOf('schema', 'text');
 
 const listSourceEventsAnswers = {
   200: Type.Object({
@@ -53,26 +53,17 @@ export function usageRoutes(
   config: Pick<ConfigView, 'source'>,
   history: Pick<History, 'read'>,
 ): void {
-  const tags = ['Sources'];
-  const errors = { errors: ['history-unavailable'] as const };
+  const route = routesOf(app, 'Sources', ['history-unavailable']);
 
-  app.get(
-    '/sources/:id/events',
-    {
-      config: errors,
-      schema: {
-        operationId: 'listSourceEvents',
-        summary: 'List the events of a source by name',
-        description: 'Events of track calls of the last 90 days, and blocked events.',
-        tags,
-        params: idParams,
-        querystring: pageQuery,
-        response: listSourceEventsAnswers,
-      },
-    },
-    ({ params: { id }, query: { limit = 50, cursor } }) => {
+  route.get('/sources/:id/events', {
+    operationId: 'listSourceEvents',
+    summary: 'List the events of a source by name',
+    description: 'Events of track calls of the last 90 days, and blocked events.',
+    querystring: pageQuery,
+    response: listSourceEventsAnswers,
+    handler: ({ params: { id }, query: { limit = 50, cursor } }) => {
       const blocked = new Set(loadSource(config, id).schema?.track?.blocked);
-      const after = cursors.decode(cursor) ?? '';
+      const [after = ''] = cursors.decode(cursor) ?? [];
       const sent = history
         .read((queries) => queries.eventsOf(id, limit + 1, after))
         .map((usage) => ({
@@ -93,29 +84,20 @@ export function usageRoutes(
         )
         .map((event) => ({ event, count: 0, filtered: 0, blocked: true }));
       const items = [...sent, ...unsent].sort((a, b) => (isBefore(a.event, b.event) ? -1 : 1));
-      const page = items.slice(0, limit);
-      const last = page.at(-1);
-      if (last && items.length > limit) return { items: page, next: cursors.encode(last.event) };
+      const page = cursors.page(items, limit, ({ event }) => [event]);
+      if (page.next !== undefined) return page;
       const other = history.read((queries) => queries.otherEventsOf(id));
-      return { items: page, ...(other && { other: showOther(other) }) };
+      return { ...page, ...(other && { other: showOther(other) }) };
     },
-  );
+  });
 
-  app.get(
-    '/sources/:id/usage',
-    {
-      config: errors,
-      schema: {
-        operationId: 'getSourceUsage',
-        summary: 'Get the usage of a source by day',
-        description: 'UTC days with routed calls, at most the last 90.',
-        tags,
-        params: idParams,
-        querystring: closedObject(periodParameters),
-        response: { 200: Type.Object({ items: Type.Array(named('UsageDay', daySchema)) }) },
-      },
-    },
-    ({ params: { id }, query }) => {
+  route.get('/sources/:id/usage', {
+    operationId: 'getSourceUsage',
+    summary: 'Get the usage of a source by day',
+    description: 'UTC days with routed calls, at most the last 90.',
+    querystring: closedObject(periodParameters),
+    response: { 200: Type.Object({ items: Type.Array(named('UsageDay', daySchema)) }) },
+    handler: ({ params: { id }, query }) => {
       loadSource(config, id);
       const { since, until } = periodOf(query);
       const day = (ms: number): string => formatInstant(ms).slice(0, 10);
@@ -126,7 +108,7 @@ export function usageRoutes(
       };
       return { items: history.read((queries) => queries.daysOf(id, period)) };
     },
-  );
+  });
 }
 
 function showOther({ calls, filtered, firstAt, lastAt }: Omit<NamedUsage, 'event'>) {

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import type { Source } from '@tailrace/config';
 import { TailraceError } from '@tailrace/errors';
 import { readBack, type ConsumedRecord, type Scan } from '@tailrace/kafka';
-import { createExplainer } from './why.ts';
+import { explainEvent, type ExplainerDependencies } from './why.ts';
 
 const web: Source = { id: 'web', writeKeys: ['wk_web'], enabled: true };
 const at = 1_800_000_000_000;
@@ -40,7 +40,7 @@ async function explain(
     value: Buffer.from(JSON.stringify({ messageId: 'm-1', userId: 'ada', ...call })),
     ...readBack(headers),
   });
-  const explainer = createExplainer({
+  const searched: ExplainerDependencies = {
     kafka: {
       scan: ({ topic }): Promise<Scan> => {
         if (timesOut) stopping.abort();
@@ -68,8 +68,8 @@ async function explain(
       sourceByWriteKey: (key) => (source.writeKeys.includes(key) ? source : undefined),
     },
     signal: stopping.signal,
-  });
-  return explainer.explain('m-1', 0);
+  };
+  return explainEvent(searched, 'm-1', 0);
 }
 
 const outcomeOf = async (...given: Parameters<typeof explain>): Promise<string> =>

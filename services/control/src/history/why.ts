@@ -45,15 +45,6 @@ export interface Explanation {
   readonly searchedAll: boolean;
 }
 
-export interface Explainer {
-  /**
-   * Explains why an event has neither deliveries nor a decision, from the records written since a time.
-   *
-   * @throws TailraceError `kafka-unavailable`
-   */
-  explain(eventId: string, since: number): Promise<Explanation>;
-}
-
 export interface ExplainerDependencies {
   readonly kafka: Pick<Kafka, 'scan' | 'inspectGroup'>;
   readonly names: Pick<TopicNames, 'events' | 'eventsWaiting' | 'eventsRejected'>;
@@ -67,48 +58,45 @@ export interface ExplainerDependencies {
 const searchTimeoutMs = 20_000;
 const maxRecords = 20;
 
-export function createExplainer({
-  kafka,
-  names,
-  routerGroup,
-  config,
-  signal,
-}: ExplainerDependencies): Explainer {
-  const search = async (eventId: string, since: number) => {
-    const timeout = AbortSignal.any([signal, AbortSignal.timeout(searchTimeoutMs)]);
-    const mayBeOfEvent = recordsOf(eventId);
-    const [rejected = [], [accepted] = [], [waiting] = []] = await Promise.all(
-      [names.eventsRejected, names.events, names.eventsWaiting].map((topic) =>
-        find(kafka, topic, since, timeout, mayBeOfEvent),
-      ),
+/**
+ * Explains why an event has neither deliveries nor a decision, from the records written since a time.
+ *
+ * @throws TailraceError `kafka-unavailable`
+ */
+export async function explainEvent(
+  { kafka, names, routerGroup, config, signal }: ExplainerDependencies,
+  eventId: string,
+  since: number,
+): Promise<Explanation> {
+  const timeout = AbortSignal.any([signal, AbortSignal.timeout(searchTimeoutMs)]);
+  const mayBeOfEvent = recordsOf(eventId);
+  const [rejected = [], [accepted] = [], [waiting] = []] = await Promise.all(
+    [names.eventsRejected, names.events, names.eventsWaiting].map((topic) =>
+      find(kafka, topic, since, timeout, mayBeOfEvent),
+    ),
+  );
+  const found = { rejected, accepted, waiting, searchedAll: !timeout.aborted };
+  const records = [accepted, waiting].filter((record) => record !== undefined);
+  const finished = records.length > 0 ? await isFinished(kafka, routerGroup, records) : undefined;
+  return { ...explainRecords(config, found, finished), searchedAll: found.searchedAll };
+}
+
+/** Whether the router has committed an offset above each of the records; undefined where Kafka does not say. */
+async function isFinished(
+  kafka: Pick<Kafka, 'inspectGroup'>,
+  routerGroup: string,
+  records: readonly ConsumedRecord[],
+): Promise<boolean | undefined> {
+  try {
+    const topics = new Set(records.map(({ topic }) => topic));
+    const { heads } = await kafka.inspectGroup(routerGroup, [...topics]);
+    return records.every(
+      ({ topic, partition, offset }) => (heads.get(topic)?.get(partition) ?? Infinity) > offset,
     );
-    return { rejected, accepted, waiting, searchedAll: !timeout.aborted };
-  };
-
-  /** Whether the router has committed an offset above each of the records; undefined where Kafka does not say. */
-  const isFinished = async (records: readonly ConsumedRecord[]): Promise<boolean | undefined> => {
-    try {
-      const { heads } = await kafka.inspectGroup(routerGroup, [
-        ...new Set(records.map(({ topic }) => topic)),
-      ]);
-      return records.every(
-        ({ topic, partition, offset }) => (heads.get(topic)?.get(partition) ?? Infinity) > offset,
-      );
-    } catch (error) {
-      if (isTailraceError(error)) return undefined;
-      throw error;
-    }
-  };
-
-  return {
-    async explain(eventId, since) {
-      const found = await search(eventId, since);
-      const { accepted, waiting } = found;
-      const records = [accepted, waiting].filter((record) => record !== undefined);
-      const finished = records.length > 0 ? await isFinished(records) : undefined;
-      return { ...explainRecords(config, found, finished), searchedAll: found.searchedAll };
-    },
-  };
+  } catch (error) {
+    if (isTailraceError(error)) return undefined;
+    throw error;
+  }
 }
 
 async function find(

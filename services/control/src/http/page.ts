@@ -33,29 +33,52 @@ export function pageOf<Item extends TSchema>(item: Item) {
   );
 }
 
-export interface Cursors<Position> {
-  /** @param position where the page ended; it becomes JSON */
-  encode(position: Position): string;
+type Kind = 'text' | 'number';
+
+/** The cursors of one list. The cursor of another list is refused, also where its positions look alike. */
+export interface Cursors<Form extends readonly Kind[] = readonly Kind[]> {
+  /** @param position where the page ended: what orders the items */
+  encode(position: readonly (string | number)[]): string;
   /**
    * The position where the page before ended; undefined without a cursor.
    *
    * @throws TailraceError `invalid-request` where it is not a cursor of this list
    */
-  decode(cursor: string | undefined): Position | undefined;
+  decode(
+    cursor: string | undefined,
+  ): { [At in keyof Form]: Form[At] extends 'text' ? string : number } | undefined;
+  /** `found` as a page. It has one item more than `limit` where the list goes on. */
+  page<Item>(
+    found: readonly Item[],
+    limit: number,
+    positionOf: (item: Item) => readonly (string | number)[],
+  ): Page<Item>;
 }
 
-/** The cursors of one list. The cursor of another list is refused, also where its positions look alike. */
-export function cursorsOf<Position>(
-  list: string,
-  isPosition: (value: unknown) => value is Position,
-): Cursors<Position> {
+/** @param form of the positions; the numbers are whole */
+export function cursorsOf<const Form extends readonly Kind[]>(list: string, ...form: Form): Cursors<Form> {
+  const isPosition = (value: unknown): value is NonNullable<ReturnType<Cursors<Form>['decode']>> =>
+    Array.isArray(value) &&
+    value.length === form.length &&
+    form.every((kind, at) =>
+      kind === 'text' ? typeof value[at] === 'string' : Number.isSafeInteger(value[at]),
+    );
+  const encode = (position: readonly (string | number)[]): string =>
+    Buffer.from(JSON.stringify([list, position])).toString('base64url');
   return {
-    encode: (position) => Buffer.from(JSON.stringify([list, position])).toString('base64url'),
+    encode,
     decode(cursor) {
       if (cursor === undefined) return undefined;
       const [of, position] = parse(Buffer.from(cursor, 'base64url').toString());
       if (of === list && isPosition(position)) return position;
       throw invalidField('cursor', 'is not a cursor of this list');
+    },
+    page(found, limit, positionOf) {
+      const items = found.slice(0, limit);
+      const last = items.at(-1);
+      return last !== undefined && found.length > limit
+        ? { items, next: encode(positionOf(last)) }
+        : { items };
     },
   };
 }
@@ -69,11 +92,6 @@ function parse(json: string): readonly unknown[] {
   }
 }
 
-/** The cursors of a list whose items are sorted by a text. */
-export function textCursorsOf(list: string): Cursors<string> {
-  return cursorsOf(list, (value) => typeof value === 'string');
-}
-
 /** A page of a list in memory, whose items are sorted by `keyOf`. */
 export function pageInOrder<Item>(
   list: string,
@@ -81,12 +99,13 @@ export function pageInOrder<Item>(
   { limit = 50, cursor }: { readonly limit?: number | undefined; readonly cursor?: string | undefined },
   keyOf: (item: Item) => string,
 ): Page<Item> {
-  const cursors = textCursorsOf(list);
-  const after = cursors.decode(cursor);
+  const cursors = cursorsOf(list, 'text');
+  const [after] = cursors.decode(cursor) ?? [];
   const rest = after === undefined ? items : items.filter((item) => keyOf(item) > after);
-  const page = rest.slice(0, limit);
-  const last = page.at(-1);
-  return last !== undefined && rest.length > limit
-    ? { items: page, next: cursors.encode(keyOf(last)) }
-    : { items: page };
+  return cursors.page(rest, limit, (item) => [keyOf(item)]);
+}
+
+/** A key by which the newest item is the first, and those of one time are in the order of their ids. */
+export function newestFirst(time: number, id: string): string {
+  return `${String(Number.MAX_SAFE_INTEGER - time).padStart(16, '0')} ${id}`;
 }

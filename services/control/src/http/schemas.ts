@@ -15,9 +15,6 @@ export function closedObject<Fields extends TProperties>(fields: Fields) {
   return Type.Object(fields, { additionalProperties: false });
 }
 
-/** The path of one entry. */
-export const idParams = Type.Object({ id: Type.String() });
-
 export function optionalText(description: string) {
   return Type.Optional(Type.String({ description }));
 }

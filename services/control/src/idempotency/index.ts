@@ -38,24 +38,12 @@ export interface IdempotencyOptions {
   readonly config: Pick<ConfigEditor, 'settle'>;
 }
 
-export interface Idempotency {
-  /** Adds the hooks to the scope of the API. */
-  addTo(app: FastifyInstance): void;
-  close(): Promise<void>;
-}
-
 const giveUpAfterMs = 10_000;
 const maxAnswerLength = 256 * 1024;
 /** Of an answer that is given again. */
 const keptHeaders = ['content-type', 'location', 'etag'] as const;
 
-export async function openIdempotency({
-  kafka,
-  records,
-  topic,
-  log,
-  config,
-}: IdempotencyOptions): Promise<Idempotency> {
+export async function openIdempotency({ kafka, records, topic, log, config }: IdempotencyOptions) {
   const keys = createKeys();
   const follower = await kafka.follow({
     topic,
@@ -147,7 +135,8 @@ export async function openIdempotency({
   };
 
   return {
-    addTo(app) {
+    /** Adds the hooks to the scope of the API. */
+    addTo(app: FastifyInstance): void {
       app.decorateRequest('idempotency', undefined);
       app.addHook('preHandler', async (request, reply) => {
         const given = request.headers['idempotency-key'];

@@ -9,8 +9,8 @@
  * Memory is bounded: of each key some 300 bytes are kept, not its answer.
  */
 import type { ConsumedRecord } from '@tailrace/kafka';
+import { objectIn } from '@tailrace/records';
 import { amounts } from '../access/shared.ts';
-import { objectIn } from '../records/json.ts';
 
 export interface KeyRecord {
   /** The digest of the caller and the key. */
@@ -46,16 +46,7 @@ export const keptMs = 24 * 3_600_000;
 /** The instance of a request that is in progress for longer has ended; no request takes as long. Its outcome is unknown. */
 export const abandonedMs = 60_000;
 
-export interface Keys {
-  /** Applies the next record of the topic. */
-  accept(record: Pick<ConsumedRecord, 'value' | 'offset'>): void;
-  /** The key, if it is in force at this time. */
-  find(key: string, now: number): KnownKey | undefined;
-  /** Whether one more key of the caller can be kept. */
-  hasPlace(caller: string, now: number): boolean;
-}
-
-export function createKeys(): Keys {
+export function createKeys() {
   /** In the order of their times, so that expired ones are first. */
   const known = new Map<string, KnownKey>();
   const counts = new Map<string, number>();
@@ -76,7 +67,8 @@ export function createKeys(): Keys {
   };
 
   return {
-    accept({ value, offset }) {
+    /** Applies the next record of the topic. */
+    accept({ value, offset }: Pick<ConsumedRecord, 'value' | 'offset'>): void {
       const record = decode(value);
       if (!record) return;
       const { key, caller, claim, state, request, at } = record;
@@ -95,11 +87,13 @@ export function createKeys(): Keys {
       if (state === 'released') remove(key);
       else known.set(key, { ...found, state, answeredAt: state === 'done' ? offset : undefined });
     },
-    find(key, now) {
+    /** The key, if it is in force at this time. */
+    find(key: string, now: number): KnownKey | undefined {
       const found = known.get(key);
       return found && isInForce(found, now) ? found : undefined;
     },
-    hasPlace(caller, now) {
+    /** Whether one more key of the caller can be kept. */
+    hasPlace(caller: string, now: number): boolean {
       expire(now);
       return known.size < most && (counts.get(caller) ?? 0) < ofOne;
     },

@@ -22,23 +22,15 @@ export interface ConfigChangeGroup {
   readonly entries: readonly ConfigEntryChange[];
 }
 
-export interface ConfigChanges {
-  /** The offset of the latest record that was read; -1 without one. */
-  readonly offset: number;
-  /** Changes after `offset`, oldest first. */
-  after(offset: number): readonly ConfigChangeGroup[];
-  /** Forgets the changes up to `offset`. */
-  forget(offset: number): void;
-  close(): Promise<void>;
-}
-
 /** Entries that an event lists. */
 const maxEntries = 20;
 /** Changes that are kept until they are reported; the oldest are forgotten first. */
 const maxGroups = 1_000;
 
+export type ConfigChanges = Awaited<ReturnType<typeof openConfigChanges>>;
+
 /** Resolves once the topic is read to its end. */
-export async function openConfigChanges(kafka: Pick<Kafka, 'follow'>, topic: string): Promise<ConfigChanges> {
+export async function openConfigChanges(kafka: Pick<Kafka, 'follow'>, topic: string) {
   /** The keys of the entries that exist: a record of another entry creates it. */
   const existing = new Set<string>();
   let groups: ConfigChangeGroup[] = [];
@@ -66,11 +58,14 @@ export async function openConfigChanges(kafka: Pick<Kafka, 'follow'>, topic: str
 
   const follower = await kafka.follow({ topic, onRecord });
   return {
-    get offset() {
+    /** The offset of the latest record that was read; -1 without one. */
+    get offset(): number {
       return latest;
     },
-    after: (offset) => groups.filter((group) => group.offset > offset),
-    forget(offset) {
+    /** Changes after `offset`, oldest first. */
+    after: (offset: number) => groups.filter((group) => group.offset > offset),
+    /** Forgets the changes up to `offset`. */
+    forget(offset: number): void {
       groups = groups.filter((group) => group.offset > offset);
     },
     close: () => follower.close(),

@@ -18,22 +18,14 @@ export interface DeadLetterCount {
 /** Reasons that an operator or a deletion has caused. */
 const expectedReasons: readonly (string | undefined)[] = ['drained', 'user-deleted'];
 
-export interface DeadLetterCounts {
-  /** Counts a dead letter, unless it belongs to an operational event or was expected. */
-  add(letter: DeadLetterSummary): void;
-  /** The destinations with dead letters. */
-  destinations(): Iterable<string>;
-  /** The dead letters of spans that are over, after `reportedUntil`, which is the end of a span; undefined without any. */
-  take(destinationId: string, reportedUntil: number, now: number): DeadLetterCount | undefined;
-}
-
 /** By the number of the span. */
 type Spans = Map<number, Map<string, number>>;
 
-export function createDeadLetterCounts(spanMs: number): DeadLetterCounts {
+export function createDeadLetterCounts(spanMs: number) {
   const byDestination = new Map<string, Spans>();
   return {
-    add({ destinationId, sourceId, reason = 'malformed-record', diedAt }) {
+    /** Counts a dead letter, unless it belongs to an operational event or was expected. */
+    add({ destinationId, sourceId, reason = 'malformed-record', diedAt }: DeadLetterSummary): void {
       if (destinationId === undefined || sourceId === builtInSource.id) return;
       if (expectedReasons.includes(reason)) return;
       let spans = byDestination.get(destinationId);
@@ -43,8 +35,10 @@ export function createDeadLetterCounts(spanMs: number): DeadLetterCounts {
       if (!reasons) spans.set(number, (reasons = new Map<string, number>()));
       reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
     },
+    /** The destinations with dead letters. */
     destinations: () => byDestination.keys(),
-    take(destinationId, reportedUntil, now) {
+    /** The dead letters of spans that are over, after `reportedUntil`, which is the end of a span; undefined without any. */
+    take(destinationId: string, reportedUntil: number, now: number): DeadLetterCount | undefined {
       const spans = byDestination.get(destinationId) ?? new Map<number, Map<string, number>>();
       for (const number of spans.keys()) if (number * spanMs <= reportedUntil) spans.delete(number);
       if (spans.size === 0) byDestination.delete(destinationId);

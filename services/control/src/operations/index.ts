@@ -53,10 +53,6 @@ export interface OperationsPace {
   readonly onTurn?: () => void;
 }
 
-export interface Operations {
-  close(): Promise<void>;
-}
-
 /** Older records are read again where the history is rebuilt. */
 const maxAgeMs = 15 * 60_000;
 const maxChangeAgeMs = 3_600_000;
@@ -72,7 +68,7 @@ interface Due {
 }
 
 /** Resolves once the topics `config` and `destinations.health` are read to their ends. */
-export async function openOperations(options: OperationsOptions): Promise<Operations> {
+export async function openOperations(options: OperationsOptions) {
   const { kafka, names } = options;
   const reported = await openReported(kafka, names.destinationsHealth);
   try {
@@ -83,7 +79,7 @@ export async function openOperations(options: OperationsOptions): Promise<Operat
   }
 }
 
-function startOperations(options: OperationsOptions, reported: Reported, changes: ConfigChanges): Operations {
+function startOperations(options: OperationsOptions, reported: Reported, changes: ConfigChanges) {
   const { kafka, names, config, history, log, failingAfterMs, pace = {} } = options;
   const { deadSpanMs = 30_000, everyMs = 1_000, onTurn } = pace;
   const closing = new AbortController();

@@ -3,7 +3,7 @@
  * event is written once by all instances together, also after a restart.
  */
 import type { Kafka, OutgoingRecord } from '@tailrace/kafka';
-import { objectIn } from '../records/json.ts';
+import { objectIn } from '@tailrace/records';
 
 /** Times are ISO 8601, UTC with milliseconds. */
 export interface ReportedDestination {
@@ -16,15 +16,6 @@ export interface ReportedDestination {
 export interface ReportedConfig {
   /** The offset of the latest record of `config` that has been reported. */
   readonly offset: number;
-}
-
-export interface Reported {
-  destination(id: string): ReportedDestination;
-  /** The ids of destinations of which something was reported. */
-  destinations(): readonly string[];
-  config(): ReportedConfig | undefined;
-  refresh(): Promise<void>;
-  close(): Promise<void>;
 }
 
 const configKey = 'config';
@@ -41,8 +32,10 @@ export function encodeReportedConfig(topic: string, reported: ReportedConfig): O
   return { topic, key: configKey, value: JSON.stringify(reported) };
 }
 
+export type Reported = Awaited<ReturnType<typeof openReported>>;
+
 /** Resolves once the topic is read to its end. */
-export async function openReported(kafka: Pick<Kafka, 'follow'>, topic: string): Promise<Reported> {
+export async function openReported(kafka: Pick<Kafka, 'follow'>, topic: string) {
   const destinations = new Map<string, ReportedDestination>();
   let config: ReportedConfig | undefined;
   const follower = await kafka.follow({
@@ -61,7 +54,8 @@ export async function openReported(kafka: Pick<Kafka, 'follow'>, topic: string):
     },
   });
   return {
-    destination: (id) => destinations.get(id) ?? nothing,
+    destination: (id: string) => destinations.get(id) ?? nothing,
+    /** The ids of destinations of which something was reported. */
     destinations: () => [...destinations.keys()],
     config: () => config,
     refresh: () => follower.refresh(),

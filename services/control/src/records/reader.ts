@@ -2,19 +2,17 @@
 import type { ConsumedRecord, Kafka } from '@tailrace/kafka';
 import { Places, type Asker } from '../access/places.ts';
 
-export interface RecordReader {
-  /** The record at an offset; undefined once it has expired. @throws TailraceError `too-many-at-once`, `kafka-unavailable` */
-  at(
-    asker: Asker,
-    place: Pick<ConsumedRecord, 'topic' | 'partition' | 'offset'>,
-  ): Promise<ConsumedRecord | undefined>;
-}
+export type RecordReader = ReturnType<typeof createRecordReader>;
 
-export function createRecordReader(kafka: Pick<Kafka, 'scan'>): RecordReader {
+export function createRecordReader(kafka: Pick<Kafka, 'scan'>) {
   /** Each opens a connection. */
   const places = new Places('records');
   return {
-    async at(asker, { topic, partition, offset }) {
+    /** The record at an offset; undefined once it has expired. @throws TailraceError `too-many-at-once`, `kafka-unavailable` */
+    async at(
+      asker: Asker,
+      { topic, partition, offset }: Pick<ConsumedRecord, 'topic' | 'partition' | 'offset'>,
+    ): Promise<ConsumedRecord | undefined> {
       using _place = places.take(asker);
       const starts = new Map([[partition, offset]]);
       const ends = new Map([[partition, offset + 1]]);

@@ -8,19 +8,20 @@ import {
 } from '@tailrace/deadletters';
 import { TailraceError } from '@tailrace/errors';
 import { eventTypes, formatInstant } from '@tailrace/events';
-import { countLetters, readPage, type DeadLetterPosition, type History } from '@tailrace/history';
-import Type from 'typebox';
+import { countLetters, type History } from '@tailrace/history';
+import Type, { type Static } from 'typebox';
 import { listedOf, reachesDelivery } from '../access/limits.ts';
 import type { Role } from '../access/authenticate.ts';
 import { audit } from '../http/audit.ts';
 import { showBody, showUser } from '../access/mask.ts';
 import type { RecordReader } from '../records/reader.ts';
 import { userKeySchema } from '../history/delivery-routes.ts';
+import { historyPage } from '../history/page.ts';
 import { invalidField } from '../http/errors.ts';
 import { periodOf, periodParameters } from '../http/moment.ts';
 import { closedObject, namedObject, optionalText, time } from '../http/schemas.ts';
 import { cursorsOf, pageOf, pageParameters } from '../http/page.ts';
-import type { Api } from '../http/api.ts';
+import { routesOf, type Api } from '../http/api.ts';
 
 /** Selects dead letters; to be spread into a query or a body. */
 export const filterFields = {
@@ -34,21 +35,13 @@ export const filterFields = {
   ...periodParameters,
 };
 
-interface Filter {
-  readonly destination?: string | undefined;
-  readonly reason?: string | undefined;
-  readonly type?: string | undefined;
-  readonly event?: string | undefined;
-  readonly userId?: string | undefined;
-  readonly since?: string | undefined;
-  readonly until?: string | undefined;
-}
+type Filter = Static<Type.TObject<typeof filterFields>>;
 
 /** @throws TailraceError `invalid-request` */
-export function filterOf({ destination, userId, reason, type, event, since, until }: Filter) {
+export function filterOf({ destination, userId, reason, type, event, ...period }: Filter) {
   const problem = reason === undefined ? undefined : reasonProblem(reason);
   if (problem !== undefined) throw invalidField('reason', problem);
-  return { destinationId: destination, reason, type, event, userKey: userId, ...periodOf({ since, until }) };
+  return { destinationId: destination, reason, type, event, userKey: userId, ...periodOf(period) };
 }
 
 const letterFields = {
@@ -80,7 +73,7 @@ export const tallyRowSchema = Type.Object({
 /** Dead letters of one delivery that are shown: each needs a read of its record. */
 const maxShown = 20;
 
-const cursors = cursorsOf('dead-letters', isPosition);
+const cursors = cursorsOf('dead-letters', 'number', 'number', 'number');
 
 export interface DeadLetterNeeds {
   readonly records: RecordReader;
@@ -124,50 +117,32 @@ const getDeadLetterAnswers = {
 };
 
 export function deadLetterRoutes(app: Api, { records, topic, history }: DeadLetterNeeds): void {
-  const tags = ['Dead letters'];
-  const config = { errors: ['history-unavailable'] as const };
+  const route = routesOf(app, 'Dead letters', ['history-unavailable']);
 
-  app.get(
-    '/dead-letters',
-    {
-      config,
-      schema: {
-        operationId: 'listDeadLetters',
-        summary: 'List dead letters, newest first',
-        description:
-          'With several filters that rarely match together, a page may have fewer items than `limit`, or none, and `next`.',
-        tags,
-        querystring: closedObject({ ...filterFields, ...pageParameters }),
-        response: { 200: pageOf(namedObject('DeadLetter', letterFields)) },
-      },
-    },
-    async ({ query, role, caller }) => {
-      const { limit = 50, cursor } = query;
-      const after = cursors.decode(cursor);
+  route.get('/dead-letters', {
+    operationId: 'listDeadLetters',
+    summary: 'List dead letters, newest first',
+    description:
+      'With several filters that rarely match together, a page may have fewer items than `limit`, or none, and `next`.',
+    querystring: closedObject({ ...filterFields, ...pageParameters }),
+    response: { 200: pageOf(namedObject('DeadLetter', letterFields)) },
+    handler: async ({ query, role, caller }) => {
       const filter = { ...filterOf(query), ...listedOf(caller, query) };
-      const { rows, next } = await readPage(history, limit, after, (queries, limit, after) =>
+      const page = await historyPage(history, cursors, query, (queries, limit, after) =>
         queries.listDeadLetters(filter, limit, after),
       );
-      const items = rows.map((row) => showFacts(row, role));
-      return { items, ...(next && { next: cursors.encode(next) }) };
+      return { ...page, items: page.items.map((row) => showFacts(row, role)) };
     },
-  );
+  });
 
-  app.get(
-    '/dead-letters/summary',
-    {
-      config,
-      schema: {
-        operationId: 'summariseDeadLetters',
-        summary: 'Count dead letters by destination and reason',
-        description:
-          '`since` and `until` are rounded down to a minute, unless `event` or `userId` is given, or the token is limited to sources.',
-        tags,
-        querystring: summariseDeadLettersQuery,
-        response: summariseDeadLettersAnswers,
-      },
-    },
-    async ({ query, caller }) => {
+  route.get('/dead-letters/summary', {
+    operationId: 'summariseDeadLetters',
+    summary: 'Count dead letters by destination and reason',
+    description:
+      '`since` and `until` are rounded down to a minute, unless `event` or `userId` is given, or the token is limited to sources.',
+    querystring: summariseDeadLettersQuery,
+    response: summariseDeadLettersAnswers,
+    handler: async ({ query, caller }) => {
       const rows = await countLetters(history, { ...filterOf(query), ...listedOf(caller, query) });
       const sum = (of: (row: CountRow) => number): number => rows.reduce((total, row) => total + of(row), 0);
       return {
@@ -177,22 +152,15 @@ export function deadLetterRoutes(app: Api, { records, topic, history }: DeadLett
         omitted: Math.max(0, rows.length - (query.limit ?? rows.length)),
       };
     },
-  );
+  });
 
-  app.get(
-    '/dead-letters/:ref',
-    {
-      config,
-      schema: {
-        operationId: 'getDeadLetter',
-        summary: 'Get a dead letter, or the dead letters of a delivery',
-        description: `For a read-only token all values of the body but version, type and event are masked. Of a delivery, the newest ${maxShown} are shown. The audit log has each read.`,
-        tags,
-        params: Type.Object({ ref: Type.String({ description: 'a `ref`, or the id of a delivery' }) }),
-        response: getDeadLetterAnswers,
-      },
-    },
-    async (request) => {
+  route.get('/dead-letters/:ref', {
+    operationId: 'getDeadLetter',
+    summary: 'Get a dead letter, or the dead letters of a delivery',
+    description: `For a read-only token all values of the body but version, type and event are masked. Of a delivery, the newest ${maxShown} are shown. The audit log has each read.`,
+    params: Type.Object({ ref: Type.String({ description: 'a `ref`, or the id of a delivery' }) }),
+    response: getDeadLetterAnswers,
+    handler: async (request) => {
       const { params, role, caller } = request;
       const { ref } = params;
       const at = /^(\d{1,9})-(\d{1,15})$/.exec(ref);
@@ -214,7 +182,7 @@ export function deadLetterRoutes(app: Api, { records, topic, history }: DeadLett
       audit(request, 'dead-letter.read-body', `dead-letter/${ref}`);
       return { items: letters.map((letter) => showLetter(letter, role)) };
     },
-  );
+  });
 }
 
 function showFacts(
@@ -253,9 +221,4 @@ export function showRows(rows: readonly CountRow[]) {
     oldestAt: formatInstant(oldestAt),
     newestAt: formatInstant(newestAt),
   }));
-}
-
-function isPosition(value: unknown): value is DeadLetterPosition {
-  const { diedAt, partition, offset } = (value ?? {}) as Partial<Record<string, unknown>>;
-  return [diedAt, partition, offset].every(Number.isSafeInteger);
 }

@@ -1,14 +1,14 @@
 /** The routes that attempt the pending deliveries of a destination immediately, or drain them. */
-import type { ConfigView } from '@tailrace/config';
-import { TailraceError, type ErrorCode } from '@tailrace/errors';
+import type { ConfigView, Destination } from '@tailrace/config';
+import { TailraceError } from '@tailrace/errors';
+import type { FastifyReply } from 'fastify';
 import Type from 'typebox';
 import { loadDestination } from '../configuration/destinations/destination.ts';
 import { audit } from '../http/audit.ts';
-import { named, time } from '../http/schemas.ts';
-import type { Api } from '../http/api.ts';
-import type { Recalls } from './recalls.ts';
+import { named } from '../http/schemas.ts';
+import { routesOf, type Api } from '../http/api.ts';
+import { recallSchema, type Recall, type Recalls } from './recalls.ts';
 
-const tags = ['Destinations'];
 const params = Type.Object({
   id: Type.String({
     pattern: '^[a-zA-Z0-9_-]{1,64}$',
@@ -16,105 +16,66 @@ const params = Type.Object({
   }),
 });
 
-const recallSchema = Type.Object({
-  id: Type.String(),
-  kind: Type.Enum(['retry', 'drain']),
-  destinationId: Type.String(),
-  requestedAt: time('the recall covers deliveries that were pending at this time'),
-  state: Type.Enum(['running', 'done', 'stopped'], {
-    description:
-      'stopped: ended early, because the receiver is down, the destination is disabled, or a later request replaced this one',
-  }),
-  count: Type.Integer({ minimum: 0, description: 'deliveries retried or drained so far' }),
-  partitions: Type.Object(
-    { total: Type.Integer({ minimum: 0 }), ended: Type.Integer({ minimum: 0 }) },
-    { description: 'partitions of `deliveries`; the delivery replica that owns a partition does its part' },
-  ),
-});
-
 /** The routes that show recalls. */
 export const recallPaths = /\/recall$/;
 
 export function recallRoutes(app: Api, recalls: Recalls, config: Pick<ConfigView, 'destination'>): void {
-  addRecallRoute(app, recalls, {
-    kind: 'retry',
+  const route = routesOf(app, 'Destinations');
+  const answer = (reply: FastifyReply, recall: Recall): FastifyReply =>
+    reply.status(202).header('location', `/v1/destinations/${recall.destinationId}/recall`).send(recall);
+
+  route.post('/destinations/:id/retry', {
     operationId: 'retryDestination',
     summary: 'Retry the pending deliveries of a destination immediately',
     description:
       'Deliveries in the retry tiers are sent as fast as the receiver accepts them. Each keeps its step of the retry ' +
       'schedule. An earlier retry or drain of the destination ends.',
+    params,
+    response: { 202: named('Recall', recallSchema) },
     errors: ['conflict'],
-    check: (id) => {
-      const { enabled, paused } = loadDestination(config, id);
-      if (enabled && !paused) return;
-      if (enabled) {
-        throw new TailraceError(
-          'conflict',
-          `The destination ${JSON.stringify(id)} is paused. Resume it: its deliveries are then sent.`,
-        );
-      }
-      throw new TailraceError(
-        'conflict',
-        `The destination ${JSON.stringify(id)} is disabled: a retry would turn its deliveries into dead letters. Enable it first.`,
-      );
+    handler: async (request, reply) => {
+      const { id } = request.params;
+      audit(request, 'destination.retry', `destination/${id}`);
+      requireSending(loadDestination(config, id));
+      return answer(reply, await recalls.request('retry', id));
     },
   });
 
-  addRecallRoute(app, recalls, {
-    kind: 'drain',
+  route.post('/destinations/:id/drain', {
     operationId: 'drainDestination',
     summary: 'Turn the pending deliveries of a destination into dead letters',
     description:
       'Deliveries in the retry tiers become dead letters with the reason `drained`, which can be replayed. The destination ' +
       'may be disabled or deleted. An earlier retry or drain of the destination ends.',
+    params,
+    response: { 202: named('Recall', recallSchema) },
+    handler: async (request, reply) => {
+      const { id } = request.params;
+      audit(request, 'destination.drain', `destination/${id}`);
+      return answer(reply, await recalls.request('drain', id));
+    },
   });
 
-  app.get(
-    '/destinations/:id/recall',
-    {
-      schema: {
-        operationId: 'getRecall',
-        summary: 'Get the progress of the latest retry or drain of a destination',
-        tags,
-        params,
-        response: { 200: named('Recall', recallSchema) },
-      },
-    },
-    ({ params: { id } }) => {
+  route.get('/destinations/:id/recall', {
+    operationId: 'getRecall',
+    summary: 'Get the progress of the latest retry or drain of a destination',
+    params,
+    response: { 200: named('Recall', recallSchema) },
+    handler: ({ params: { id } }) => {
       const found = recalls.find(id);
       if (found) return found;
       throw new TailraceError('not-found', `No retry or drain of ${JSON.stringify(id)} was requested.`);
     },
-  );
+  });
 }
 
-interface RecallRoute {
-  readonly kind: 'retry' | 'drain';
-  readonly operationId: string;
-  readonly summary: string;
-  readonly description: string;
-  readonly errors?: readonly ErrorCode[];
-  /** Throws where the destination cannot be recalled. */
-  readonly check?: (destinationId: string) => void;
-}
-
-function addRecallRoute(
-  app: Api,
-  recalls: Recalls,
-  { kind, errors = [], check, ...schema }: RecallRoute,
-): void {
-  app.post(
-    `/destinations/:id/${kind}`,
-    {
-      config: { errors },
-      schema: { ...schema, tags, params, response: { 202: named('Recall', recallSchema) } },
-    },
-    async (request, reply) => {
-      const { id } = request.params;
-      audit(request, `destination.${kind}`, `destination/${id}`);
-      check?.(id);
-      const recall = await recalls.request(kind, id);
-      return reply.status(202).header('location', `/v1/destinations/${id}/recall`).send(recall);
-    },
+/** @throws TailraceError `conflict` */
+function requireSending({ id, enabled, paused }: Destination): void {
+  if (enabled && !paused) return;
+  throw new TailraceError(
+    'conflict',
+    enabled
+      ? `The destination ${JSON.stringify(id)} is paused. Resume it: its deliveries are then sent.`
+      : `The destination ${JSON.stringify(id)} is disabled: a retry would turn its deliveries into dead letters. Enable it first.`,
   );
 }

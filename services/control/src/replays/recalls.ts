@@ -11,38 +11,39 @@ import {
   type RecallKind,
   type RecallProgress,
   type RecallRequest,
+  type ValueOf,
 } from '@tailrace/records';
 import type { TopicNames } from '@tailrace/topology';
+import Type from 'typebox';
+import { time } from '../http/schemas.ts';
 
 /** A request and its progress. */
-export interface Recall extends Omit<RecallRequest, 'partitions' | 'ends'> {
-  /** `stopped`: ended early in at least one partition, because the receiver is down or a later request replaced this one. */
-  readonly state: RecallProgress['state'];
-  /** Deliveries retried or drained so far. */
-  readonly count: number;
-  readonly partitions: { readonly total: number; readonly ended: number };
-}
+export const recallSchema = Type.Object({
+  id: Type.String(),
+  kind: Type.Enum(['retry', 'drain']),
+  destinationId: Type.String(),
+  requestedAt: time('the recall covers deliveries that were pending at this time'),
+  state: Type.Enum(['running', 'done', 'stopped'], {
+    description:
+      'stopped: ended early, because the receiver is down, the destination is disabled, or a later request replaced this one',
+  }),
+  count: Type.Integer({ minimum: 0, description: 'deliveries retried or drained so far' }),
+  partitions: Type.Object(
+    { total: Type.Integer({ minimum: 0 }), ended: Type.Integer({ minimum: 0 }) },
+    { description: 'partitions of `deliveries`; the delivery replica that owns a partition does its part' },
+  ),
+});
 
-export interface Recalls {
-  /**
-   * Resolves once the request is in Kafka. It replaces the destination's previous request.
-   *
-   * @throws TailraceError `kafka-unavailable`, `topic-missing`
-   */
-  request(kind: RecallKind, destinationId: string): Promise<Recall>;
-  /** The latest request of a destination. */
-  find(destinationId: string): Recall | undefined;
-  /** Resolves once everything that the topic contains is known. @throws TailraceError `kafka-unavailable` */
-  refresh(): Promise<void>;
-  close(): Promise<void>;
-}
+export type Recall = ValueOf<typeof recallSchema>;
 
 const giveUpAfterMs = 10_000;
+
+export type Recalls = Awaited<ReturnType<typeof openRecalls>>;
 
 export async function openRecalls(
   kafka: Pick<Kafka, 'follow' | 'publisher' | 'describeTopics' | 'listTopics' | 'ends'>,
   names: Pick<TopicNames, 'recalls' | 'deliveries' | 'retryTierDelayMs'>,
-): Promise<Recalls> {
+) {
   const requests = new Map<string, RecallRequest>();
   /** By destination, then by partition. */
   const progress = new Map<string, Map<number, RecallProgress>>();
@@ -59,10 +60,7 @@ export async function openRecalls(
   });
   const publisher = kafka.publisher({ giveUpAfterMs });
 
-  const find = (destinationId: string): Recall | undefined => {
-    const request = requests.get(destinationId);
-    if (!request) return undefined;
-    const { id, kind, requestedAt, partitions: total } = request;
+  const recallOf = ({ id, kind, destinationId, requestedAt, partitions: total }: RecallRequest): Recall => {
     const all = [...(progress.get(destinationId)?.values() ?? [])].filter((one) => one.id === id);
     const ended = all.filter(({ state }) => state !== 'running');
     const endState = ended.some(({ state }) => state === 'stopped') ? 'stopped' : 'done';
@@ -91,7 +89,12 @@ export async function openRecalls(
   };
 
   return {
-    async request(kind, destinationId) {
+    /**
+     * Resolves once the request is in Kafka. It replaces the destination's previous request.
+     *
+     * @throws TailraceError `kafka-unavailable`, `topic-missing`
+     */
+    async request(kind: RecallKind, destinationId: string): Promise<Recall> {
       const partitions = (await kafka.describeTopics([names.deliveries])).get(names.deliveries)?.partitions;
       if (partitions === undefined) throw new TailraceError('topic-missing');
       const request: RecallRequest = {
@@ -104,21 +107,16 @@ export async function openRecalls(
       };
       await publisher.publish(encodeRecallRequest(names.recalls, request));
       await follower.refresh();
-      const { requestedAt, id } = request;
+      const recall = recallOf(request);
       // A request by another instance may have replaced this one already.
-      const found = find(destinationId);
-      if (found?.id === id) return found;
-      return {
-        id,
-        kind,
-        destinationId,
-        requestedAt,
-        state: 'stopped',
-        count: 0,
-        partitions: { total: partitions, ended: 0 },
-      };
+      return requests.get(destinationId)?.id === request.id ? recall : { ...recall, state: 'stopped' };
     },
-    find,
+    /** The latest request of a destination. */
+    find(destinationId: string): Recall | undefined {
+      const request = requests.get(destinationId);
+      return request && recallOf(request);
+    },
+    /** Resolves once everything that the topic contains is known. @throws TailraceError `kafka-unavailable` */
     refresh: () => follower.refresh(),
     close: () => follower.close(),
   };

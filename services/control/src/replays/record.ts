@@ -4,7 +4,7 @@
  */
 import type { CountRow, DeadLetterFilter } from '@tailrace/deadletters';
 import type { ConsumedRecord, OutgoingRecord } from '@tailrace/kafka';
-import { objectIn } from '../records/json.ts';
+import { objectIn } from '@tailrace/records';
 
 export type ReplayState = 'counting' | 'running' | 'done' | 'interrupted' | 'superseded' | 'failed';
 

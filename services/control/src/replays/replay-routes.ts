@@ -7,10 +7,10 @@ import type { Caller, Role } from '../access/authenticate.ts';
 import { audit } from '../http/audit.ts';
 import { invalidField } from '../http/errors.ts';
 import { showUser } from '../access/mask.ts';
-import { idParams, named, optionalText, time } from '../http/schemas.ts';
-import { pageInOrder, pageOf, pageQuery } from '../http/page.ts';
+import { named, optionalText, time } from '../http/schemas.ts';
+import { newestFirst, pageInOrder, pageOf, pageQuery } from '../http/page.ts';
 import type { Replay, Replays } from './replays.ts';
-import type { Api } from '../http/api.ts';
+import { routesOf, type Api } from '../http/api.ts';
 import { filterFields, filterOf, showRows, tallyRowSchema } from './dead-letter-routes.ts';
 
 export const replaySchema = Type.Object({
@@ -76,7 +76,7 @@ const orderSchema = Type.Object(
 );
 
 export function replayRoutes(app: Api, replays: Replays): void {
-  const tags = ['Dead letters'];
+  const route = routesOf(app, 'Dead letters');
 
   /** A limited token reaches the replays of one of its destinations. */
   const isReached = (caller: Caller | undefined, { filter }: Replay): boolean =>
@@ -91,21 +91,15 @@ export function replayRoutes(app: Api, replays: Replays): void {
     );
   };
 
-  app.post(
-    '/replays',
-    {
-      schema: {
-        operationId: 'startReplay',
-        summary: 'Start a replay of dead letters',
-        description:
-          'Each dead letter that matches and was not replayed before is published again, once. One replay runs at a time: a ' +
-          'later one supersedes an earlier one. Another control instance continues the replay of one that has ended.',
-        tags,
-        body: named('ReplayInput', orderSchema),
-        response: { 202: named('Replay', replaySchema) },
-      },
-    },
-    async (request, reply) => {
+  route.post('/replays', {
+    operationId: 'startReplay',
+    summary: 'Start a replay of dead letters',
+    description:
+      'Each dead letter that matches and was not replayed before is published again, once. One replay runs at a time: a ' +
+      'later one supersedes an earlier one. Another control instance continues the replay of one that has ended.',
+    body: named('ReplayInput', orderSchema),
+    response: { 202: named('Replay', replaySchema) },
+    handler: async (request, reply) => {
       const { all = false, ratePerSecond = 50, dryRun = false, ...given } = request.body;
       const filter = filterOf(given);
       const isFiltered = Object.values(filter).some((value) => value !== undefined);
@@ -123,63 +117,39 @@ export function replayRoutes(app: Api, replays: Replays): void {
         .header('location', `/v1/replays/${replay.id}`)
         .send(showReplay(replay, request.role));
     },
-  );
+  });
 
-  app.get(
-    '/replays',
-    {
-      schema: {
-        operationId: 'listReplays',
-        summary: 'List replays, newest first',
-        tags,
-        querystring: pageQuery,
-        response: { 200: pageOf(named('Replay', replaySchema)) },
-      },
-    },
-    async ({ query, role, caller }) => {
-      // Newer replays have smaller keys.
-      const keyOf = ({ startedAt, id }: Replay): string =>
-        `${String(Number.MAX_SAFE_INTEGER - startedAt).padStart(16, '0')} ${id}`;
+  route.get('/replays', {
+    operationId: 'listReplays',
+    summary: 'List replays, newest first',
+    querystring: pageQuery,
+    response: { 200: pageOf(named('Replay', replaySchema)) },
+    handler: async ({ query, role, caller }) => {
       const reached = (await replays.all()).filter((replay) => isReached(caller, replay));
-      const items = reached.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
-      const page = pageInOrder('replays', items, query, keyOf);
+      const page = pageInOrder('replays', reached, query, ({ startedAt, id }) => newestFirst(startedAt, id));
       return { ...page, items: page.items.map((replay) => showReplay(replay, role)) };
     },
-  );
+  });
 
-  app.get(
-    '/replays/:id',
-    {
-      schema: {
-        operationId: 'getReplay',
-        summary: 'Get the progress of a replay',
-        tags,
-        params: idParams,
-        response: { 200: named('Replay', replaySchema) },
-      },
-    },
-    async ({ params: { id }, role, caller }) => showReplay(await find(id, caller), role),
-  );
+  route.get('/replays/:id', {
+    operationId: 'getReplay',
+    summary: 'Get the progress of a replay',
+    response: { 200: named('Replay', replaySchema) },
+    handler: async ({ params: { id }, role, caller }) => showReplay(await find(id, caller), role),
+  });
 
-  app.delete(
-    '/replays/:id',
-    {
-      schema: {
-        operationId: 'interruptReplay',
-        summary: 'Interrupt a replay',
-        description: 'The replay stops after the records in flight. A replay that has ended is unchanged.',
-        tags,
-        params: idParams,
-        response: { 202: named('Replay', replaySchema) },
-      },
-    },
-    async (request, reply) => {
+  route.delete('/replays/:id', {
+    operationId: 'interruptReplay',
+    summary: 'Interrupt a replay',
+    description: 'The replay stops after the records in flight. A replay that has ended is unchanged.',
+    response: { 202: named('Replay', replaySchema) },
+    handler: async (request, reply) => {
       const { id } = request.params;
       audit(request, 'replay.interrupt', `replay/${id}`);
       const found = await find(id, request.caller);
       return reply.status(202).send(showReplay((await replays.interrupt(id)) ?? found, request.role));
     },
-  );
+  });
 }
 
 export function showReplay(

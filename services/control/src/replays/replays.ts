@@ -27,29 +27,9 @@ import {
   type ReplayOrder,
 } from './record.ts';
 import { createRun, type Run } from './run.ts';
-import { openReplayView, type ReplayView } from './view.ts';
+import { openReplayView } from './view.ts';
 
 export type { Replay, ReplayOrder, ReplayState } from './record.ts';
-
-export interface Replays {
-  /**
-   * Resolves once the replay is in Kafka. A second one with the same id is the first.
-   *
-   * @throws TailraceError `too-many-at-once`, `kafka-unavailable`
-   */
-  start(order: ReplayOrder, asker?: Asker, id?: string): Promise<Replay>;
-  find(id: string): Promise<Replay | undefined>;
-  /** Newest first. */
-  all(): Promise<readonly Replay[]>;
-  /**
-   * Stops a replay after the records in flight. A replay that has ended is unchanged; undefined for an unknown id.
-   *
-   * @throws TailraceError `kafka-unavailable`
-   */
-  interrupt(id: string): Promise<Replay | undefined>;
-  /** Releases the replays of this instance, which another continues. */
-  close(): Promise<void>;
-}
 
 export interface ReplaysOptions {
   readonly kafka: Pick<Kafka, 'scan' | 'exclusivePublisher' | 'describeTopics' | 'follow' | 'publisher'>;
@@ -65,13 +45,15 @@ export interface ReplaysOptions {
 const reportsBeforeTakeOver = 6;
 const giveUpAfterMs = 10_000;
 
+export type Replays = Awaited<ReturnType<typeof openReplays>>;
+
 export async function openReplays({
   kafka,
   names,
   log,
   takeOverAfterMs = 6_000,
   longestMs = shared.replays.longestMs,
-}: ReplaysOptions): Promise<Replays> {
+}: ReplaysOptions) {
   const instance = randomUUID();
   const reportEveryMs = takeOverAfterMs / reportsBeforeTakeOver;
   const closing = new AbortController();
@@ -81,7 +63,7 @@ export async function openReplays({
   const publisher = kafka.publisher({ giveUpAfterMs });
   const writer = new ReplayWriter(kafka, names);
   let wake = (): void => undefined;
-  const view: ReplayView = await openReplayView(kafka, names.replays, () => {
+  const view = await openReplayView(kafka, names.replays, () => {
     for (const run of runs.values()) run.check();
     wake();
   });
@@ -165,7 +147,12 @@ export async function openReplays({
   };
 
   return {
-    async start(order, asker, id = randomUUID()) {
+    /**
+     * Resolves once the replay is in Kafka. A second one with the same id is the first.
+     *
+     * @throws TailraceError `too-many-at-once`, `kafka-unavailable`
+     */
+    async start(order: ReplayOrder, asker?: Asker, id: string = randomUUID()): Promise<Replay> {
       await view.refresh();
       const known = view.get(id);
       if (known) return known;
@@ -197,15 +184,21 @@ export async function openReplays({
         starting.delete(wanted);
       }
     },
-    async find(id) {
+    async find(id: string): Promise<Replay | undefined> {
       if (!runs.has(id)) await refreshed();
       return runs.get(id)?.replay ?? view.get(id);
     },
-    async all() {
+    /** Newest first. */
+    async all(): Promise<readonly Replay[]> {
       await refreshed();
       return view.all().map((replay) => runs.get(replay.id)?.replay ?? replay);
     },
-    async interrupt(id) {
+    /**
+     * Stops a replay after the records in flight. A replay that has ended is unchanged; undefined for an unknown id.
+     *
+     * @throws TailraceError `kafka-unavailable`
+     */
+    async interrupt(id: string): Promise<Replay | undefined> {
       await view.refresh();
       const found = view.get(id);
       if (!found || !isUnfinished(found)) return found;
@@ -213,7 +206,8 @@ export async function openReplays({
       await refreshed();
       return runs.get(id)?.replay ?? view.get(id);
     },
-    async close() {
+    /** Releases the replays of this instance, which another continues. */
+    async close(): Promise<void> {
       closing.abort();
       const ending = [...runs.values()];
       for (const run of ending) run.release();

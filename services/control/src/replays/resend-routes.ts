@@ -5,8 +5,8 @@ import Type from 'typebox';
 import { audit } from '../http/audit.ts';
 import { invalidField } from '../http/errors.ts';
 import { periodOf, periodParameters } from '../http/moment.ts';
-import { idParams, named, time } from '../http/schemas.ts';
-import type { Api } from '../http/api.ts';
+import { named, time } from '../http/schemas.ts';
+import { routesOf, type Api } from '../http/api.ts';
 import { rateField, replaySchema, showReplay } from './replay-routes.ts';
 import { requireEnabled } from './require-enabled.ts';
 import type { Replays } from './replays.ts';
@@ -44,46 +44,32 @@ export interface ResendNeeds extends Omit<ResendDependencies, 'publisher'> {
 export function resendRoutes(app: Api, { kafka, replays, ...needs }: ResendNeeds): void {
   const publisher = kafka.publisher({ giveUpAfterMs });
 
-  app.post(
-    '/deliveries/:deliveryId/resend',
-    {
-      config: { errors: ['history-unavailable', 'conflict', 'expired'] },
-      schema: {
-        operationId: 'resendDelivery',
-        summary: 'Send a delivery again',
-        description:
-          'A delivery that was delivered, or that is dead, is sent again with the same delivery id and body, and has a new retry ' +
-          'schedule. A dead letter then counts as replayed.',
-        tags: ['What happened'],
-        params: Type.Object({ deliveryId: Type.String() }),
-        response: { 202: named('Resent', resentSchema) },
-      },
-    },
-    async (request, reply) => {
+  routesOf(app, 'What happened').post('/deliveries/:deliveryId/resend', {
+    operationId: 'resendDelivery',
+    summary: 'Send a delivery again',
+    description:
+      'A delivery that was delivered, or that is dead, is sent again with the same delivery id and body, and has a new retry ' +
+      'schedule. A dead letter then counts as replayed.',
+    response: { 202: named('Resent', resentSchema) },
+    errors: ['history-unavailable', 'conflict', 'expired'],
+    handler: async (request, reply) => {
       const { deliveryId } = request.params;
       audit(request, 'delivery.resend', `delivery/${deliveryId}`);
       const resent = await resend({ ...needs, publisher }, deliveryId, request.caller);
       return reply.status(202).send({ ...resent, requestedAt: formatInstant(Date.now()) });
     },
-  );
+  });
 
-  app.post(
-    '/destinations/:id/recover',
-    {
-      config: { errors: ['conflict'] },
-      schema: {
-        operationId: 'recoverDestination',
-        summary: 'Replay the failures of a destination since a time',
-        description:
-          'Starts a replay of all dead letters of the destination since then that were not replayed. `GET /v1/replays/{id}` has ' +
-          'its progress.',
-        tags: ['Destinations'],
-        params: idParams,
-        body: named('RecoveryInput', recoverySchema),
-        response: { 202: named('Replay', replaySchema) },
-      },
-    },
-    async (request, reply) => {
+  routesOf(app, 'Destinations').post('/destinations/:id/recover', {
+    operationId: 'recoverDestination',
+    summary: 'Replay the failures of a destination since a time',
+    description:
+      'Starts a replay of all dead letters of the destination since then that were not replayed. `GET /v1/replays/{id}` has ' +
+      'its progress.',
+    body: named('RecoveryInput', recoverySchema),
+    response: { 202: named('Replay', replaySchema) },
+    errors: ['conflict'],
+    handler: async (request, reply) => {
       const { id } = request.params;
       audit(request, 'destination.recover', `destination/${id}`);
       const { since, until, ratePerSecond = 50, dryRun = false } = request.body;
@@ -97,5 +83,5 @@ export function resendRoutes(app: Api, { kafka, replays, ...needs }: ResendNeeds
         .header('location', `/v1/replays/${replay.id}`)
         .send(showReplay(replay, request.role));
     },
-  );
+  });
 }

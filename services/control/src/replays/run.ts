@@ -8,16 +8,6 @@ import type { TopicNames } from '@tailrace/topology';
 import { encodeForget, encodeReplay, interruptKey, maxRows, type OwnedReplay } from './record.ts';
 import type { ReplayView } from './view.ts';
 
-export interface Run {
-  readonly replay: OwnedReplay;
-  /** Settles when the replay has ended here, and that is recorded. */
-  readonly ended: Promise<void>;
-  /** Stops if the replay was interrupted or taken over; to be called when the view has changed. */
-  check(): void;
-  /** Stops after the records in flight, and leaves the rest to another instance. */
-  release(): void;
-}
-
 export interface RunDependencies {
   readonly kafka: Pick<Kafka, 'scan' | 'exclusivePublisher' | 'describeTopics'>;
   readonly names: TopicNames;
@@ -31,7 +21,9 @@ export interface RunDependencies {
   readonly reportEveryMs: number;
 }
 
-export function createRun(deps: RunDependencies, started: OwnedReplay): Run {
+export type Run = ReturnType<typeof createRun>;
+
+export function createRun(deps: RunDependencies, started: OwnedReplay) {
   const { kafka, names, log, view, publisher, writer, longestMs, reportEveryMs } = deps;
   const { id, instance, term, filter, ratePerSecond, dryRun } = started;
   const stopping = new AbortController();
@@ -166,12 +158,15 @@ export function createRun(deps: RunDependencies, started: OwnedReplay): Run {
   };
   check();
   return {
-    get replay() {
+    get replay(): OwnedReplay {
       return replay;
     },
+    /** Settles when the replay has ended here, and that is recorded. */
     ended: finish(),
+    /** Stops if the replay was interrupted or taken over; to be called when the view has changed. */
     check,
-    release() {
+    /** Stops after the records in flight, and leaves the rest to another instance. */
+    release(): void {
       stop('release');
     },
   };

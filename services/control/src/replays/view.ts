@@ -2,26 +2,10 @@
 import type { Kafka } from '@tailrace/kafka';
 import { decodeReplayRecord, interruptKey, replayKey, type OwnedReplay } from './record.ts';
 
-export interface ReplayView {
-  get(id: string): OwnedReplay | undefined;
-  /** Newest first. */
-  all(): readonly OwnedReplay[];
-  isInterrupted(id: string): boolean;
-  /** Milliseconds since this instance last read a record of the replay. */
-  silenceMs(id: string): number;
-  /** Applies a record of this process before it is read from the topic. */
-  accept(replay: OwnedReplay): void;
-  /** Resolves once every record that was readable at the call has been read. */
-  refresh(): Promise<void>;
-  close(): Promise<void>;
-}
+export type ReplayView = Awaited<ReturnType<typeof openReplayView>>;
 
 /** @param onChange called after each record */
-export async function openReplayView(
-  kafka: Pick<Kafka, 'follow'>,
-  topic: string,
-  onChange: () => void,
-): Promise<ReplayView> {
+export async function openReplayView(kafka: Pick<Kafka, 'follow'>, topic: string, onChange: () => void) {
   const replays = new Map<string, OwnedReplay>();
   const readAt = new Map<string, number>();
   const interrupted = new Set<string>();
@@ -52,11 +36,15 @@ export async function openReplayView(
     },
   });
   return {
-    get: (id) => replays.get(id),
+    get: (id: string) => replays.get(id),
+    /** Newest first. */
     all: () => [...replays.values()].sort((a, b) => b.startedAt - a.startedAt || (a.id < b.id ? -1 : 1)),
-    isInterrupted: (id) => interrupted.has(id),
-    silenceMs: (id) => performance.now() - (readAt.get(id) ?? -Infinity),
+    isInterrupted: (id: string) => interrupted.has(id),
+    /** Milliseconds since this instance last read a record of the replay. */
+    silenceMs: (id: string) => performance.now() - (readAt.get(id) ?? -Infinity),
+    /** Applies a record of this process before it is read from the topic. */
     accept,
+    /** Resolves once every record that was readable at the call has been read. */
     refresh: () => follower.refresh(),
     close: () => follower.close(),
   };

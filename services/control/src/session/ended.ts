@@ -6,23 +6,9 @@
  */
 import { TailraceError } from '@tailrace/errors';
 import type { Kafka } from '@tailrace/kafka';
+import { objectIn } from '@tailrace/records';
 import { amounts } from '../access/shared.ts';
-import { objectIn } from '../records/json.ts';
 import type { OpenedSession } from './seal.ts';
-
-export interface EndedSessions {
-  has(session: OpenedSession): boolean;
-  /**
-   * Resolves once the session has ended here. Another instance reads it before it answers the next request with a session.
-   *
-   * @param token the id of its token, or the fingerprint of one of the settings
-   * @throws TailraceError `kafka-unavailable`; `too-many-requests` for a token of which too many sessions were ended
-   */
-  end(session: OpenedSession, token: string): Promise<void>;
-  /** Resolves once everything that the topic contains is known. @throws TailraceError `kafka-unavailable` */
-  refresh(): Promise<void>;
-  close(): Promise<void>;
-}
 
 interface SignOut {
   readonly token: string;
@@ -32,10 +18,9 @@ interface SignOut {
 
 const giveUpAfterMs = 10_000;
 
-export async function openEndedSessions(
-  kafka: Pick<Kafka, 'follow' | 'publisher'>,
-  topic: string,
-): Promise<EndedSessions> {
+export type EndedSessions = Awaited<ReturnType<typeof openEndedSessions>>;
+
+export async function openEndedSessions(kafka: Pick<Kafka, 'follow' | 'publisher'>, topic: string) {
   const ended = new Map<string, SignOut>();
   const forgetExpired = (): void => {
     for (const [id, { expiresAt }] of ended) if (expiresAt <= Date.now()) ended.delete(id);
@@ -50,8 +35,14 @@ export async function openEndedSessions(
   });
   const publisher = kafka.publisher({ giveUpAfterMs });
   return {
-    has: ({ id }) => ended.has(id),
-    async end({ id, expiresAt }, token) {
+    has: ({ id }: OpenedSession) => ended.has(id),
+    /**
+     * Resolves once the session has ended here. Another instance reads it before it answers the next request with a session.
+     *
+     * @param token the id of its token, or the fingerprint of one of the settings
+     * @throws TailraceError `kafka-unavailable`; `too-many-requests` for a token of which too many sessions were ended
+     */
+    async end({ id, expiresAt }: OpenedSession, token: string): Promise<void> {
       forgetExpired();
       const ofToken = [...ended.values()].filter((signOut) => signOut.token === token);
       if (ofToken.length >= amounts.endedSessionsOfToken) {
@@ -64,6 +55,7 @@ export async function openEndedSessions(
       await publisher.publish({ topic, partition: 0, key: id, value: JSON.stringify(signOut) });
       await follower.refresh();
     },
+    /** Resolves once everything that the topic contains is known. @throws TailraceError `kafka-unavailable` */
     refresh: () => follower.refresh(),
     close: () => follower.close(),
   };

@@ -8,12 +8,11 @@ import { digestOf, idOfToken } from '../access/token.ts';
 import { audit } from '../http/audit.ts';
 import { bearerOf, type Caller } from '../access/authenticate.ts';
 import { namedObject, optionalText, time } from '../http/schemas.ts';
-import type { Api } from '../http/api.ts';
+import { routesOf, type Api } from '../http/api.ts';
 import { writeCookie } from './cookie.ts';
 import type { EndedSessions } from './ended.ts';
 import type { SessionSeal } from './seal.ts';
 
-const tags = ['Session'];
 /** A working day. */
 const maxAgeMs = 12 * 3_600_000;
 
@@ -34,6 +33,7 @@ export interface SessionNeeds {
 }
 
 export function sessionRoutes(app: Api, { config, seal, ended, ingestUrl }: SessionNeeds): void {
+  const route = routesOf(app, 'Session');
   const endOfToken = ({ tokenId }: Caller): number | undefined => {
     const { expiresAt } = (tokenId === undefined ? undefined : config.token(tokenId)) ?? {};
     return expiresAt === undefined ? undefined : Date.parse(expiresAt);
@@ -50,20 +50,14 @@ export function sessionRoutes(app: Api, { config, seal, ended, ingestUrl }: Sess
     };
   };
 
-  app.post(
-    '/session',
-    {
-      schema: {
-        operationId: 'createSession',
-        summary: 'Sign in',
-        description:
-          'For the console. The request has the token as every other one. The answer sets an HttpOnly cookie that stands for it, ' +
-          'for 12 hours at most. Requests with the cookie that change something also need the header `X-Tailrace-Console`.',
-        tags,
-        response: { 201: { ...shownSchema, headers: { 'Set-Cookie': { type: 'string' } } } },
-      },
-    },
-    async (request, reply) => {
+  route.post('/session', {
+    operationId: 'createSession',
+    summary: 'Sign in',
+    description:
+      'For the console. The request has the token as every other one. The answer sets an HttpOnly cookie that stands for it, ' +
+      'for 12 hours at most. Requests with the cookie that change something also need the header `X-Tailrace-Console`.',
+    response: { 201: { ...shownSchema, headers: { 'Set-Cookie': { type: 'string' } } } },
+    handler: async (request, reply) => {
       const token = bearerOf(request);
       const caller = callerOf(request);
       audit(request, 'session.create', `token/${caller.tokenId ?? caller.name}`);
@@ -75,43 +69,31 @@ export function sessionRoutes(app: Api, { config, seal, ended, ingestUrl }: Sess
       reply.header('set-cookie', writeCookie(request, sealed, maxAgeMs / 1_000));
       return reply.status(201).send(show(caller, expiresAt));
     },
-  );
+  });
 
-  app.get(
-    '/session',
-    {
-      schema: {
-        operationId: 'getSession',
-        summary: 'Get the scope of the token',
-        description: 'Of a session or of a token.',
-        tags,
-        response: { 200: shownSchema },
-      },
-    },
-    (request) => show(callerOf(request), request.session?.expiresAt),
-  );
+  route.get('/session', {
+    operationId: 'getSession',
+    summary: 'Get the scope of the token',
+    description: 'Of a session or of a token.',
+    response: { 200: shownSchema },
+    handler: (request) => show(callerOf(request), request.session?.expiresAt),
+  });
 
-  app.delete(
-    '/session',
-    {
-      schema: {
-        operationId: 'deleteSession',
-        summary: 'Sign out',
-        description:
-          'Ends the session of the cookie, in all instances, and removes the cookie. Streams that it opened end. To end all sessions of a ' +
-          'token, revoke the token.',
-        tags,
-        response: { 204: { type: 'null', description: 'signed out' } },
-      },
-    },
-    async (request, reply) => {
+  route.delete('/session', {
+    operationId: 'deleteSession',
+    summary: 'Sign out',
+    description:
+      'Ends the session of the cookie, in all instances, and removes the cookie. Streams that it opened end. To end all sessions of a ' +
+      'token, revoke the token.',
+    response: { 204: { type: 'null', description: 'signed out' } },
+    handler: async (request, reply) => {
       const { tokenId, name, fingerprint } = callerOf(request);
       audit(request, 'session.delete', `token/${tokenId ?? name}`);
       if (request.session) await ended.end(request.session, tokenId ?? fingerprint);
       reply.header('set-cookie', writeCookie(request, '', 0));
       return reply.status(204).send();
     },
-  );
+  });
 }
 
 /** Set by authentication. @throws TailraceError `unauthorized` */

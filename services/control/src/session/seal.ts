@@ -2,8 +2,8 @@
  * The session of the console: a sealed cookie, so that any instance can open what another one has sealed, and only sign-outs are
  * stored. It has the SHA-256 of the token and not the token. Each request looks the token up again, so the session ends with its token.
  */
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
-import type { SecretKeys } from '@tailrace/config';
+import { hkdfSync, randomBytes } from 'node:crypto';
+import { seal, startOf, unseal, type SecretKeys } from '@tailrace/config';
 import type { Log } from '@tailrace/service';
 
 export interface Session {
@@ -20,24 +20,17 @@ export interface OpenedSession extends Session {
   readonly id: string;
 }
 
-export interface SessionSeal {
-  seal(session: Session): string;
-  /** Undefined for a text that was changed, sealed with another key, or has expired. */
-  open(text: string): OpenedSession | undefined;
-}
-
-const cipher = 'aes-256-gcm';
-const ivBytes = 12;
-const tagBytes = 16;
 const keyBytes = 32;
 /** A sealed session has less than 250 characters. */
 const maxLength = 512;
+
+export type SessionSeal = ReturnType<typeof createSessionSeal>;
 
 /**
  * @param keys those of TAILRACE_SECRET_KEY. Without one, a key of this process is used: its sessions end with it, and other instances
  *   do not know them
  */
-export function createSessionSeal(keys: SecretKeys, log: Pick<Log, 'warn'>): SessionSeal {
+export function createSessionSeal(keys: SecretKeys, log: Pick<Log, 'warn'>) {
   const given = [keys.current, keys.previous].filter((key) => key !== undefined).map(derive);
   let ownKey: Buffer | undefined;
   const makeOwnKey = (): Buffer => {
@@ -46,14 +39,12 @@ export function createSessionSeal(keys: SecretKeys, log: Pick<Log, 'warn'>): Ses
     return ownKey;
   };
   return {
-    seal({ digest, tokenId, expiresAt }) {
-      const iv = randomBytes(ivBytes);
-      const sealing = createCipheriv(cipher, given[0] ?? ownKey ?? makeOwnKey(), iv);
+    seal({ digest, tokenId, expiresAt }: Session): string {
       const text = JSON.stringify([digest.toString('base64url'), tokenId ?? '', expiresAt]);
-      const sealed = Buffer.concat([iv, sealing.update(text), sealing.final(), sealing.getAuthTag()]);
-      return sealed.toString('base64url');
+      return seal(text, given[0] ?? ownKey ?? makeOwnKey()).toString('base64url');
     },
-    open(text) {
+    /** Undefined for a text that was changed, sealed with another key, or has expired. */
+    open(text: string): OpenedSession | undefined {
       if (text.length > maxLength) return undefined;
       const bytes = Buffer.from(text, 'base64url');
       for (const key of given.length > 0 ? given : ownKey ? [ownKey] : []) {
@@ -70,20 +61,13 @@ function derive(key: Buffer): Buffer {
 }
 
 function openWith(key: Buffer, bytes: Buffer): OpenedSession | undefined {
-  if (bytes.length <= ivBytes + tagBytes) return undefined;
-  try {
-    const iv = bytes.subarray(0, ivBytes);
-    const opening = createDecipheriv(cipher, key, iv, { authTagLength: tagBytes });
-    opening.setAuthTag(bytes.subarray(-tagBytes));
-    const text = Buffer.concat([opening.update(bytes.subarray(ivBytes, -tagBytes)), opening.final()]);
-    const [digest, tokenId, expiresAt] = JSON.parse(text.toString()) as [string, string, number];
-    return {
-      id: iv.toString('hex'),
-      digest: Buffer.from(digest, 'base64url'),
-      tokenId: tokenId === '' ? undefined : tokenId,
-      expiresAt,
-    };
-  } catch {
-    return undefined;
-  }
+  const text = unseal(bytes, key)?.toString();
+  if (text === undefined) return undefined;
+  const [digest, tokenId, expiresAt] = JSON.parse(text) as [string, string, number];
+  return {
+    id: startOf(bytes),
+    digest: Buffer.from(digest, 'base64url'),
+    tokenId: tokenId === '' ? undefined : tokenId,
+    expiresAt,
+  };
 }

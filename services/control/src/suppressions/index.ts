@@ -4,20 +4,6 @@ import { encodeSuppressed, suppressedKey, type SuppressedUser } from '@tailrace/
 import type { TopicNames } from '@tailrace/topology';
 import type { SuppressionStore } from './store.ts';
 
-export interface UserSuppressions {
-  /**
-   * Resolves once all of the users are suppressed, with the number of those who were not before.
-   *
-   * @throws TailraceError `too-many-suppressions`, `kafka-unavailable`: then the same request may be sent again
-   */
-  suppress(userIds: readonly string[]): Promise<number>;
-  /** Resolves with whether the user was suppressed. Throws as `suppress`. */
-  lift(userId: string): Promise<boolean>;
-  find(userId: string): Promise<SuppressedUser | undefined>;
-  /** At most `limit` suppressed users after the id `after`, in the order of the bytes of their ids. */
-  list(after: string | undefined, limit: number): Promise<SuppressedUser[]>;
-}
-
 /** Runs `work` as the only writer of the topic, also among instances. */
 export type WriteAlone = <T>(
   work: (session: { readonly publisher: Pick<ExclusivePublisher, 'publish'> }) => Promise<T>,
@@ -26,13 +12,20 @@ export type WriteAlone = <T>(
 /** Records of one transaction. */
 const portion = 500;
 
+export type UserSuppressions = ReturnType<typeof createSuppressions>;
+
 export function createSuppressions(
   { suppressions: topic }: Pick<TopicNames, 'suppressions'>,
   store: SuppressionStore,
   write: WriteAlone,
-): UserSuppressions {
+) {
   return {
-    suppress: (userIds) => {
+    /**
+     * Resolves once all of the users are suppressed, with the number of those who were not before.
+     *
+     * @throws TailraceError `too-many-suppressions`, `kafka-unavailable`: then the same request may be sent again
+     */
+    suppress: (userIds: readonly string[]): Promise<number> => {
       const wanted = [...new Set(userIds)];
       let added = 0;
       return write(async ({ publisher }) => {
@@ -52,7 +45,8 @@ export function createSuppressions(
         return added;
       });
     },
-    lift: (userId) =>
+    /** Resolves with whether the user was suppressed. Throws as `suppress`. */
+    lift: (userId: string): Promise<boolean> =>
       write(async ({ publisher }) => {
         if (!store.users.suppressed(userId)) return false;
         await publisher.publish([{ topic, key: suppressedKey(userId), value: null, partition: 0 }]);
@@ -60,11 +54,12 @@ export function createSuppressions(
         return true;
       }),
     // Another instance may have answered the change.
-    async find(userId) {
+    async find(userId: string): Promise<SuppressedUser | undefined> {
       await store.refresh();
       return store.users.suppressed(userId);
     },
-    async list(after, limit) {
+    /** At most `limit` suppressed users after the id `after`, in the order of the bytes of their ids. */
+    async list(after: string | undefined, limit: number): Promise<SuppressedUser[]> {
       await store.refresh();
       return store.users.suppressedAfter(after, limit);
     },

@@ -2,20 +2,19 @@
 import { TailraceError } from '@tailrace/errors';
 import Type from 'typebox';
 import { audit } from '../http/audit.ts';
-import { pageOf, pageQuery, textCursorsOf } from '../http/page.ts';
+import { cursorsOf, pageOf, pageQuery } from '../http/page.ts';
 import type { UserSuppressions } from './index.ts';
 import { maxBodyBytes, requireWellFormed, userIdsSchema } from './user-ids.ts';
-import type { Api } from '../http/api.ts';
+import { routesOf, type Api } from '../http/api.ts';
 import { time } from '../http/schemas.ts';
 
-const tags = ['Suppressions'];
 const params = Type.Object({ userId: Type.String({ description: 'the id of the user' }) });
 const suppression = Type.Object({
   userId: Type.String(),
   since: time(),
 });
 
-const cursors = textCursorsOf('suppressions');
+const cursors = cursorsOf('suppressions', 'text');
 
 const createSuppressionsBody = Type.Object(
   { userIds: userIdsSchema },
@@ -32,23 +31,18 @@ const createSuppressionsAnswers = {
 };
 
 export function suppressionRoutes(app: Api, suppressions: UserSuppressions): void {
-  app.post(
-    '/suppressions',
-    {
-      bodyLimit: maxBodyBytes,
-      config: { errors: ['too-many-suppressions'] },
-      schema: {
-        operationId: 'createSuppressions',
-        summary: 'Suppress users',
-        description:
-          'Later calls of the users are not sent to any destination, until the suppression is lifted. Calls accepted ' +
-          'before are not affected; for that, create a deletion request.',
-        tags,
-        body: createSuppressionsBody,
-        response: createSuppressionsAnswers,
-      },
-    },
-    async (request) => {
+  const route = routesOf(app, 'Suppressions');
+  route.post('/suppressions', {
+    operationId: 'createSuppressions',
+    summary: 'Suppress users',
+    description:
+      'Later calls of the users are not sent to any destination, until the suppression is lifted. Calls accepted ' +
+      'before are not affected; for that, create a deletion request.',
+    body: createSuppressionsBody,
+    response: createSuppressionsAnswers,
+    bodyLimit: maxBodyBytes,
+    errors: ['too-many-suppressions'],
+    handler: async (request) => {
       const { userIds } = request.body;
       requireWellFormed(userIds);
       const users = new Set(userIds).size;
@@ -59,71 +53,49 @@ export function suppressionRoutes(app: Api, suppressions: UserSuppressions): voi
       );
       return { users, added: await suppressions.suppress(userIds) };
     },
-  );
+  });
 
-  app.get(
-    '/suppressions',
-    {
-      schema: {
-        operationId: 'listSuppressions',
-        summary: 'List the suppressed users by id',
-        description: 'A read-only token, which sees no ids of users, may look up a user that it knows.',
-        tags,
-        querystring: pageQuery,
-        response: { 200: pageOf(suppression) },
-      },
-    },
-    async ({ query }) => {
+  route.get('/suppressions', {
+    operationId: 'listSuppressions',
+    summary: 'List the suppressed users by id',
+    description: 'A read-only token, which sees no ids of users, may look up a user that it knows.',
+    querystring: pageQuery,
+    response: { 200: pageOf(suppression) },
+    handler: async ({ query }) => {
       const { limit = 50, cursor } = query;
-      const after = cursors.decode(cursor);
-      const found = (await suppressions.list(after, limit + 1)).map(({ userId, since }) => ({
-        userId,
-        since,
-      }));
-      const items = found.slice(0, limit);
-      const last = items.at(-1);
-      return last && found.length > limit ? { items, next: cursors.encode(last.userId) } : { items };
+      const [after] = cursors.decode(cursor) ?? [];
+      const found = await suppressions.list(after, limit + 1);
+      const page = cursors.page(found, limit, ({ userId }) => [userId]);
+      return { ...page, items: page.items.map(({ userId, since }) => ({ userId, since })) };
     },
-  );
+  });
 
-  app.get(
-    '/suppressions/:userId',
-    {
-      schema: {
-        operationId: 'getSuppression',
-        summary: 'Get a suppressed user',
-        tags,
-        params,
-        response: { 200: suppression },
-      },
-    },
-    async (request) => {
+  route.get('/suppressions/:userId', {
+    operationId: 'getSuppression',
+    summary: 'Get a suppressed user',
+    params,
+    response: { 200: suppression },
+    handler: async (request) => {
       const found = await suppressions.find(request.params.userId);
       if (!found) throw notSuppressed(request.params.userId);
       const { userId, since } = found;
       return { userId, since };
     },
-  );
+  });
 
-  app.delete(
-    '/suppressions/:userId',
-    {
-      schema: {
-        operationId: 'deleteSuppression',
-        summary: 'Lift the suppression of a user',
-        description: 'Later calls of the user are sent again. Those that were refused are not.',
-        tags,
-        params,
-        response: { 204: { type: 'null', description: 'lifted' } },
-      },
-    },
-    async (request, reply) => {
+  route.delete('/suppressions/:userId', {
+    operationId: 'deleteSuppression',
+    summary: 'Lift the suppression of a user',
+    description: 'Later calls of the user are sent again. Those that were refused are not.',
+    params,
+    response: { 204: { type: 'null', description: 'lifted' } },
+    handler: async (request, reply) => {
       const { userId } = request.params;
       audit(request, 'suppression.lift', `suppression/${userId}`);
       if (!(await suppressions.lift(userId))) throw notSuppressed(userId);
       return reply.status(204).send();
     },
-  );
+  });
 }
 
 function notSuppressed(userId: string): TailraceError {

@@ -12,15 +12,7 @@ import {
 import type { TopicNames } from '@tailrace/topology';
 import { openUserIndex, type UserIndex } from './user-index.ts';
 
-export interface SuppressionStore extends Suppressions {
-  /** How many records this instance has read. */
-  readonly revision: number;
-  /** Whether a deletion of the user was read after this revision, whatever the clocks say. Only for deletions since the start. */
-  wasDeletedSince(revision: number, sourceId: string, userId: string): boolean;
-  readonly users: Omit<UserIndex, 'put' | 'close'>;
-  /** @throws TailraceError `too-many-suppressions` where `more` users would be too many */
-  requireCapacity(more: number): void;
-}
+export type SuppressionStore = Awaited<ReturnType<typeof openSuppressionStore>>;
 
 export interface StoreOptions {
   readonly kafka: Pick<Kafka, 'follow'>;
@@ -33,7 +25,7 @@ export interface StoreOptions {
 }
 
 /** Resolves once the topic is read to its end. */
-export async function openSuppressionStore(options: StoreOptions): Promise<SuppressionStore> {
+export async function openSuppressionStore(options: StoreOptions) {
   const { kafka, names, folder, log, maxUsers = maxSuppressions } = options;
   const users = openUserIndex(folder);
   let revision = 0;
@@ -57,22 +49,18 @@ export async function openSuppressionStore(options: StoreOptions): Promise<Suppr
   }
   isOpen = true;
   return {
-    get revision() {
+    /** How many records this instance has read. */
+    get revision(): number {
       return revision;
     },
-    wasDeletedSince: (since, sourceId, userId) =>
+    /** Whether a deletion of the user was read after this revision, whatever the clocks say. Only for deletions since the start. */
+    wasDeletedSince: (since: number, sourceId: string, userId: string): boolean =>
       [allSources, sourceId].some((scope) => (deletedAt.get(`${scope}/${userId}`)?.[0] ?? 0) > since),
-    get size() {
-      return view.size;
-    },
-    get deletions() {
-      return view.deletions;
-    },
-    users,
-    isSuppressed: (userId) => view.isSuppressed(userId),
-    deletionsOf: (sourceId, userId) => view.deletionsOf(sourceId, userId),
-    deletedUntil: (sourceId, userId) => view.deletedUntil(sourceId, userId),
-    requireCapacity(more) {
+    users: users as Omit<UserIndex, 'put' | 'close'>,
+    isSuppressed: (userId: string) => view.isSuppressed(userId),
+    deletedUntil: (sourceId: string, userId: string) => view.deletedUntil(sourceId, userId),
+    /** @throws TailraceError `too-many-suppressions` where `more` users would be too many */
+    requireCapacity(more: number): void {
       if (view.size + more <= maxUsers) return;
       const message =
         `There are ${view.size} suppressed users and deletions, and ${more} more would exceed the limit of ${maxUsers}. ` +
@@ -80,7 +68,7 @@ export async function openSuppressionStore(options: StoreOptions): Promise<Suppr
       throw new TailraceError('too-many-suppressions', message);
     },
     refresh: () => view.refresh(),
-    async close() {
+    async close(): Promise<void> {
       await view.close();
       users.close();
     },

@@ -20,29 +20,17 @@ import {
   type SuppressionRecord,
 } from '@tailrace/suppressions';
 
-/**
- * All calls are synchronous.
- *
- * @throws TailraceError (all but `put`) `overloaded` where a record could not be written to the disk
- */
-export interface UserIndex {
-  /** Does not throw. */
-  put(record: SuppressionRecord): void;
-  suppressed(userId: string): SuppressedUser | undefined;
-  /** At most `limit` suppressed users after the id `after`, in the order of the bytes of their ids. */
-  suppressedAfter(after: string | undefined, limit: number): SuppressedUser[];
-  deleted(scope: string, userId: string): DeletedUser | undefined;
-  /** At most `limit` users whom the deletion request covers. */
-  ofRequest(requestId: string, limit: number): DeletedUser[];
-  /** At most `limit` users whose latest deletion was before `time`, in milliseconds since the epoch. */
-  deletedBefore(time: number, limit: number): DeletedUser[];
-  close(): void;
-}
+export type UserIndex = ReturnType<typeof openUserIndex>;
 
 const cacheKb = 8 * 1024;
 
-/** @param folder created where it is missing */
-export function openUserIndex(folder: string): UserIndex {
+/**
+ * All calls are synchronous.
+ *
+ * @param folder created where it is missing
+ * @throws TailraceError (all calls but `put`) `overloaded` where a record could not be written to the disk
+ */
+export function openUserIndex(folder: string) {
   mkdirSync(folder, { recursive: true });
   const file = path.join(folder, `suppressions-${randomUUID()}.sqlite`);
   const database = new DatabaseSync(file);
@@ -120,19 +108,24 @@ export function openUserIndex(folder: string): UserIndex {
   };
 
   return {
-    put(record) {
+    /** Does not throw. */
+    put(record: SuppressionRecord): void {
       attempt(() => {
         put(record);
       });
     },
-    suppressed: (userId) => found(suppressedKey(userId)) as SuppressedUser | undefined,
-    suppressedAfter: (after = '', limit) =>
+    suppressed: (userId: string) => found(suppressedKey(userId)) as SuppressedUser | undefined,
+    /** At most `limit` suppressed users after the id `after`, in the order of the bytes of their ids. */
+    suppressedAfter: (after = '', limit: number): SuppressedUser[] =>
       // '0' is the byte after '/'.
       ask(() => range.all(Buffer.from(suppressedKey(after)), Buffer.from('suppressed0'), limit)),
-    deleted: (scope, userId) => found(deletedKey(scope, userId)) as DeletedUser | undefined,
-    ofRequest: (requestId, limit) => ask(() => byRequest.all(requestId, limit)),
-    deletedBefore: (time, limit) => ask(() => byTime.all(time, limit)),
-    close() {
+    deleted: (scope: string, userId: string) => found(deletedKey(scope, userId)) as DeletedUser | undefined,
+    /** At most `limit` users whom the deletion request covers. */
+    ofRequest: (requestId: string, limit: number): DeletedUser[] =>
+      ask(() => byRequest.all(requestId, limit)),
+    /** At most `limit` users whose latest deletion was before `time`, in milliseconds since the epoch. */
+    deletedBefore: (time: number, limit: number): DeletedUser[] => ask(() => byTime.all(time, limit)),
+    close(): void {
       commit();
       database.close();
     },

@@ -1,10 +1,7 @@
 /** Dead letters as rows. Empty texts stand for what a record that is not a delivery lacks. */
 import type { DeadLetterSummary } from '@tailrace/deadletters';
-import { bounded } from '../../facts/bounded.ts';
+import { bounded, boundedOrNull } from '../../facts/bounded.ts';
 import { orNull, type SqlRow } from '../../sqlite/row.ts';
-
-const boundedOrNull = (text: string | undefined): string | null =>
-  text === undefined ? null : bounded(text);
 
 /** The texts of the letter as they are stored. */
 export function storedTexts({

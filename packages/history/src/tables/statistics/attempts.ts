@@ -8,11 +8,7 @@ import { addCounts, countAttempt, noCounts, parseCounts, type Counts } from './c
 /** The key of the counts of all destinations; no destination has an empty id. */
 export const allDestinations = '';
 
-export interface AttemptCounts {
-  add(attempts: readonly AttemptRow[]): void;
-}
-
-export function createAttemptCounts(db: DatabaseSync): AttemptCounts {
+export function createAttemptCounts(db: DatabaseSync) {
   const tables = attemptCounts.map(({ table, unitMs }) => ({
     unitMs,
     find: db.prepare(`SELECT counts FROM ${table} WHERE destination_id = ? AND at = ?`),
@@ -22,7 +18,7 @@ export function createAttemptCounts(db: DatabaseSync): AttemptCounts {
     ),
   }));
   return {
-    add(attempts) {
+    add(attempts: readonly AttemptRow[]): void {
       for (const { unitMs, find, put } of tables) {
         for (const [destinationId, at, counts] of countsBy(unitMs, attempts)) {
           const stored = find.get(destinationId, at);

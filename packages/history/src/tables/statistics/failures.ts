@@ -4,16 +4,10 @@ import type { DeliveryRow, DeliveryState } from '../../facts/delivery-row.ts';
 import type { AttemptRow } from '../../facts/facts.ts';
 import { minuteMs } from '../../schema/schema.ts';
 
-export interface FailureCounts {
-  failed(attempt: AttemptRow): void;
-  /** A delivery was dead, or is dead now. */
-  changed(before: DeliveryRow | undefined, now: DeliveryRow): void;
-}
-
 /** Numbers are bound as floating-point numbers, which SQLite divides without rounding. */
 const minuteOf = (value: string): string => `CAST(${value} AS INTEGER) / ${minuteMs} * ${minuteMs}`;
 
-export function createFailureCounts(db: DatabaseSync): FailureCounts {
+export function createFailureCounts(db: DatabaseSync) {
   const addAttempt = db.prepare(`
     INSERT INTO failed_minutes VALUES (?1, ${minuteOf('?2')}, ?3, 1, 0, ?2, ?2)
     ON CONFLICT DO UPDATE SET attempts = attempts + 1,
@@ -27,10 +21,11 @@ export function createFailureCounts(db: DatabaseSync): FailureCounts {
   };
 
   return {
-    failed({ destinationId, startedAt, reason }) {
+    failed({ destinationId, startedAt, reason }: AttemptRow): void {
       if (reason !== null) addAttempt.run(destinationId, startedAt, reason);
     },
-    changed(before, now) {
+    /** A delivery was dead, or is dead now. */
+    changed(before: DeliveryRow | undefined, now: DeliveryRow): void {
       const wasDead = before?.state.status === 'dead' ? before.state : undefined;
       const isDead = now.state.status === 'dead' ? now.state : undefined;
       if (wasDead === isDead) return;

@@ -2,8 +2,9 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { addCounts, noCounts, parseCounts, type Counts } from './counts.ts';
 import { attemptColumns, attemptRow } from '../deliveries.ts';
+import type { Period } from '../flow.ts';
 import type { AttemptRow } from '../../facts/facts.ts';
-import { textOf, type SqlRow } from '../../sqlite/row.ts';
+import { plain, textOf, type SqlRow } from '../../sqlite/row.ts';
 import { attemptCounts, hourMs, minuteMs } from '../../schema/schema.ts';
 
 export interface Failure {
@@ -18,25 +19,15 @@ export interface Failure {
   readonly samples: readonly AttemptRow[];
 }
 
-export interface Statistics {
-  /** By the start of each step, in order; steps without attempts are left out. */
-  countsOf(
-    destinationId: string,
-    period: { readonly since: number; readonly until: number; readonly stepMs: number },
-  ): ReadonlyMap<number, Counts>;
-  /** By reason, most frequent first, from the beginning of the minute of `since`. */
-  failuresOf(destinationId: string, since: number): readonly Failure[];
-}
-
 const samplesPerReason = 5;
 
-export function statisticsQueries(db: DatabaseSync): Statistics {
+export function statisticsQueries(db: DatabaseSync) {
   const [minutes, hours] = attemptCounts.map(({ table }) =>
     db.prepare(`SELECT at, counts FROM ${table} WHERE destination_id = ? AND at >= ? AND at < ? ORDER BY at`),
   ) as [StatementSync, StatementSync];
   const reasons = db.prepare(`
     SELECT reason, sum(attempts) AS attempts, sum(dead) AS dead,
-      min(ifnull(first_at, minute)) AS first, max(ifnull(last_at, minute)) AS last
+      min(ifnull(first_at, minute)) AS firstAt, max(ifnull(last_at, minute)) AS lastAt
     FROM failed_minutes WHERE destination_id = ? AND minute >= ? AND (attempts > 0 OR dead > 0) GROUP BY reason`);
   const samples = db.prepare(`
     SELECT ${attemptColumns} FROM attempts INDEXED BY failures JOIN deliveries ON deliveries.row = attempts.delivery
@@ -44,7 +35,8 @@ export function statisticsQueries(db: DatabaseSync): Statistics {
     ORDER BY started_at DESC LIMIT ${samplesPerReason}`);
 
   return {
-    countsOf(destinationId, { since, until, stepMs }) {
+    /** By the start of each step, in order; steps without attempts are left out. */
+    countsOf(destinationId: string, { since, until, stepMs }: Period): ReadonlyMap<number, Counts> {
       const steps = new Map<number, Counts>();
       const add = (rows: Iterable<SqlRow>): void => {
         for (const row of rows) {
@@ -63,18 +55,12 @@ export function statisticsQueries(db: DatabaseSync): Statistics {
       add(minutes.iterate(destinationId, toHour, until));
       return steps;
     },
-    failuresOf(destinationId, since) {
+    /** By reason, most frequent first, from the beginning of the minute of `since`. */
+    failuresOf(destinationId: string, since: number): readonly Failure[] {
       const from = Math.floor(since / minuteMs) * minuteMs;
       const failures = reasons.all(destinationId, from).map((row): Failure => {
-        const reason = textOf(row, 'reason');
-        return {
-          reason,
-          attempts: Number(row['attempts']),
-          dead: Number(row['dead']),
-          firstAt: Number(row['first']),
-          lastAt: Number(row['last']),
-          samples: samples.all(destinationId, reason, from).map(attemptRow),
-        };
+        const failure = plain<Omit<Failure, 'samples'>>(row);
+        return { ...failure, samples: samples.all(destinationId, failure.reason, from).map(attemptRow) };
       });
       const weight = ({ attempts, dead }: Failure): number => Math.max(attempts, dead);
       return failures.sort((a, b) => weight(b) - weight(a) || (a.reason < b.reason ? -1 : 1));

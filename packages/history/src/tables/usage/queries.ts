@@ -1,15 +1,7 @@
 /** Usage of sources by day and by event name. It is kept for 90 days. */
 import type { DatabaseSync } from 'node:sqlite';
-import { textOf, type SqlRow } from '../../sqlite/row.ts';
+import { plain, textOf } from '../../sqlite/row.ts';
 import { otherName } from './write.ts';
-
-export interface DayUsage {
-  /** In UTC: `2026-11-21`. */
-  readonly day: string;
-  readonly calls: number;
-  readonly filtered: number;
-  readonly byType: Readonly<Record<string, number>>;
-}
 
 export interface NamedUsage {
   readonly event: string;
@@ -20,33 +12,22 @@ export interface NamedUsage {
   readonly lastAt: number;
 }
 
-export interface UsageQueries {
-  /** The days with calls, in order; `since` and `until` are days, both inclusive. */
-  daysOf(sourceId: string, period: { readonly since?: string; readonly until?: string }): readonly DayUsage[];
-  /** In byte order of the names, after `after`. */
-  eventsOf(sourceId: string, limit: number, after?: string): readonly NamedUsage[];
-  /** The events whose names are not counted one by one, because the source has sent too many or too long names. */
-  otherEventsOf(sourceId: string): Omit<NamedUsage, 'event'> | undefined;
-}
-
-export function usageQueries(db: DatabaseSync): UsageQueries {
+export function usageQueries(db: DatabaseSync) {
   const days = db.prepare(
     'SELECT * FROM usage WHERE source_id = ? AND day >= ? AND day <= ? ORDER BY day, type',
   );
   const events = db.prepare(`
-    SELECT event, sum(calls) AS calls, sum(filtered) AS filtered, min(first_at) AS first, max(last_at) AS last
+    SELECT event, sum(calls) AS calls, sum(filtered) AS filtered, min(first_at) AS firstAt, max(last_at) AS lastAt
     FROM event_usage WHERE source_id = ? AND event > ? GROUP BY event ORDER BY event LIMIT ?`);
   const other = db.prepare(`
-    SELECT sum(calls) AS calls, sum(filtered) AS filtered, min(first_at) AS first, max(last_at) AS last
+    SELECT sum(calls) AS calls, sum(filtered) AS filtered, min(first_at) AS firstAt, max(last_at) AS lastAt
     FROM event_usage WHERE source_id = ? AND event = ? GROUP BY event`);
-  const usageOf = (row: SqlRow): Omit<NamedUsage, 'event'> => ({
-    calls: Number(row['calls']),
-    filtered: Number(row['filtered']),
-    firstAt: Number(row['first']),
-    lastAt: Number(row['last']),
-  });
   return {
-    daysOf(sourceId, { since = '', until = '~' }) {
+    /** The UTC days with calls, such as `2026-11-21`, in order; `since` and `until` are days, both inclusive. */
+    daysOf(
+      sourceId: string,
+      { since = '', until = '~' }: { readonly since?: string; readonly until?: string },
+    ) {
       const rows = days.all(sourceId, since, until);
       return [...Map.groupBy(rows, (row) => textOf(row, 'day'))].map(([day, types]) => ({
         day,
@@ -55,11 +36,13 @@ export function usageQueries(db: DatabaseSync): UsageQueries {
         byType: Object.fromEntries(types.map((row) => [textOf(row, 'type'), Number(row['calls'])])),
       }));
     },
-    eventsOf: (sourceId, limit, after = '') =>
-      events.all(sourceId, after, limit).map((row) => ({ event: textOf(row, 'event'), ...usageOf(row) })),
-    otherEventsOf(sourceId) {
+    /** In byte order of the names, after `after`. */
+    eventsOf: (sourceId: string, limit: number, after = ''): readonly NamedUsage[] =>
+      events.all(sourceId, after, limit).map(plain<NamedUsage>),
+    /** The events whose names are not counted one by one, because the source has sent too many or too long names. */
+    otherEventsOf(sourceId: string): Omit<NamedUsage, 'event'> | undefined {
       const row = other.get(sourceId, otherName);
-      return row && usageOf(row);
+      return row && plain(row);
     },
   };
 }

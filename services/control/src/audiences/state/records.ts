@@ -11,8 +11,10 @@
 import { hash } from 'node:crypto';
 import { readCall } from '@tailrace/events';
 import type { ConsumedRecord, OutgoingRecord } from '@tailrace/kafka';
+import { objectIn, type ValueOf } from '@tailrace/records';
 import type { DeletedUsers } from '@tailrace/suppressions';
-import { objectIn } from '../../records/json.ts';
+import Type from 'typebox';
+import { time } from '../../http/schemas.ts';
 
 export interface Change {
   readonly userId: string;
@@ -25,31 +27,36 @@ export interface AudienceKey {
   readonly trait: string;
 }
 
-/** `interrupted`: ended by a shutdown, a crash or a later sync, before everything was sent. */
-export type SyncState = 'running' | 'done' | 'failed' | 'interrupted';
+export const count = (description: string) => Type.Integer({ minimum: 0, description });
+const instant = time('ISO 8601, UTC with milliseconds');
 
-export interface AudienceSync {
-  readonly id: string;
-  /** `replace`: the uploaded users become the members. `delete`: every member leaves, and the audience is deleted. */
-  readonly kind: 'replace' | 'delete';
-  readonly state: SyncState;
-  /** ISO 8601, UTC with milliseconds. */
-  readonly startedAt: string;
-  readonly updatedAt: string;
-  /** Lines of the upload. */
-  readonly read: number;
-  /** Distinct users in the upload. */
-  readonly members: number;
-  /** Users who join and leave, and the sum; set once the upload has been compared with the current members. */
-  readonly added?: number | undefined;
-  readonly removed?: number | undefined;
-  readonly total?: number | undefined;
-  /** Identify calls written, of `total`. */
-  readonly sent: number;
-  /** Changes that were not made, because the user is suppressed or was deleted after the sync began. */
-  readonly refused?: number | undefined;
-  /** Why the sync failed or was interrupted, and how to continue. */
-  readonly problem?: { readonly code: string; readonly message: string } | undefined;
+/** What clients see of a sync. */
+export const syncSchema = Type.Object({
+  id: Type.String(),
+  // The uploaded users become the members; or every member leaves, and the audience is deleted.
+  kind: Type.Enum(['replace', 'delete']),
+  // Interrupted: ended by a shutdown, a crash or a later sync, before everything was sent.
+  state: Type.Enum(['running', 'done', 'failed', 'interrupted']),
+  startedAt: instant,
+  updatedAt: instant,
+  read: count('lines of the upload'),
+  members: count('distinct users in the upload'),
+  added: Type.Optional(count('users who join; set once the upload has been compared with the members')),
+  removed: Type.Optional(count('users who leave; set together with `added`')),
+  total: Type.Optional(count('identify calls to send: `added` plus `removed`')),
+  sent: count('identify calls sent'),
+  refused: Type.Optional(
+    count('changes that were not made, because the user is suppressed or was deleted after the sync began'),
+  ),
+  problem: Type.Optional(
+    Type.Object(
+      { code: Type.String(), message: Type.String() },
+      { description: 'why the sync failed or was interrupted, and how to continue' },
+    ),
+  ),
+});
+
+export interface AudienceSync extends ValueOf<typeof syncSchema> {
   /** The id of the control instance that runs the sync. */
   readonly instance: string;
 }
@@ -121,7 +128,7 @@ export type MembershipRecord =
  */
 export function createMembershipReader(
   key: AudienceKey,
-  users: DeletedUsers,
+  users: Pick<DeletedUsers, 'deletedUntil'>,
 ): (record: ConsumedRecord) => MembershipRecord | undefined {
   const own = Buffer.from(audienceKey(key));
   const { sourceId } = key;

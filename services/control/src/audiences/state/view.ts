@@ -2,23 +2,15 @@
 import type { Kafka } from '@tailrace/kafka';
 import { audienceKey, decodeAudience, type Audience, type AudienceKey } from './records.ts';
 
-export interface AudienceView {
-  get(key: AudienceKey): Audience | undefined;
-  /** The audiences of a source, by name. */
-  ofSource(sourceId: string): Audience[];
-  all(): Iterable<Audience>;
-  /** Resolves once every record that was readable at the call has been read. */
-  refresh(): Promise<void>;
-  close(): Promise<void>;
-}
-
 /**
  * A running sync writes at least every five seconds. A sync that is silent for this long is considered interrupted. Longer
  * than the restart of a broker.
  */
 export const silentAfterMs = 30_000;
 
-export async function openAudienceView(kafka: Pick<Kafka, 'follow'>, topic: string): Promise<AudienceView> {
+export type AudienceView = Awaited<ReturnType<typeof openAudienceView>>;
+
+export async function openAudienceView(kafka: Pick<Kafka, 'follow'>, topic: string) {
   const audiences = new Map<string, Audience>();
   const follower = await kafka.follow({
     topic,
@@ -29,12 +21,9 @@ export async function openAudienceView(kafka: Pick<Kafka, 'follow'>, topic: stri
     },
   });
   return {
-    get: (key) => audiences.get(audienceKey(key)),
-    ofSource: (sourceId) =>
-      [...audiences.values()]
-        .filter((audience) => audience.sourceId === sourceId)
-        .sort((a, b) => (a.name < b.name ? -1 : 1)),
+    get: (key: AudienceKey) => audiences.get(audienceKey(key)),
     all: () => audiences.values(),
+    /** Resolves once every record that was readable at the call has been read. */
     refresh: () => follower.refresh(),
     close: () => follower.close(),
   };

@@ -32,7 +32,7 @@ export function createCurrentMembersReader(
   kafka: Pick<Kafka, 'scan'>,
   { audiences: topic }: Pick<TopicNames, 'audiences'>,
   audience: AudienceKey,
-  users: DeletedUsers,
+  users: Pick<DeletedUsers, 'deletedUntil'>,
   signal: AbortSignal,
 ): CurrentMembersReader {
   const isStopping = (): boolean => signal.aborted;

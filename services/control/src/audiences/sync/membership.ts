@@ -18,20 +18,7 @@ export interface MembershipCounts {
   readonly removed: number;
 }
 
-/**
- * Calls are synchronous, and take some microseconds for each user. Calls that write throw TailraceError `overloaded` on a
- * full disk, and `invalid-membership` where the file would be too large.
- */
-export interface Membership {
-  /** Adds wanted members. Returns how many were new. */
-  addWanted(userIds: readonly string[]): number;
-  /** Adds current members; the last change of a user counts. */
-  addCurrent(users: readonly Change[]): void;
-  counts(): MembershipCounts;
-  /** The first `limit` differences of users after `after`, in byte order. */
-  changes(after: string | undefined, limit: number): Change[];
-  close(): void;
-}
+export type Membership = ReturnType<typeof openMembership>;
 
 const cacheKb = 16 * 1024;
 const pageBytes = 4_096;
@@ -39,10 +26,13 @@ const pageBytes = 4_096;
 const diskErrorCodes = [10, 13];
 
 /**
+ * Calls are synchronous, and take some microseconds for each user.
+ *
  * @param folder created where it is missing
  * @param maxBytes of the file
+ * @throws TailraceError (calls that write) `overloaded` on a full disk, and `invalid-membership` where the file would be too large
  */
-export function openMembership(folder: string, maxBytes = Infinity): Membership {
+export function openMembership(folder: string, maxBytes = Infinity) {
   mkdirSync(folder, { recursive: true });
   const file = path.join(folder, `audience-sync-${randomUUID()}.sqlite`);
   const database = new DatabaseSync(file);
@@ -97,24 +87,27 @@ export function openMembership(folder: string, maxBytes = Infinity): Membership 
   };
 
   return {
-    addWanted: (userIds) =>
+    /** Adds wanted members. Returns how many were new. */
+    addWanted: (userIds: readonly string[]): number =>
       inTransaction(() => {
         let added = 0;
         for (const userId of userIds) added += Number(addWanted.run(Buffer.from(userId)).changes);
         return added;
       }),
-    addCurrent(users) {
+    /** Adds current members; the last change of a user counts. */
+    addCurrent(users: readonly Change[]): void {
       inTransaction(() => {
         for (const { userId, isMember } of users) addCurrent.run(Buffer.from(userId), Number(isMember));
       });
     },
-    counts: () => ({ ...(count.get() as unknown as MembershipCounts) }),
-    changes(after = '', limit) {
+    counts: (): MembershipCounts => ({ ...(count.get() as unknown as MembershipCounts) }),
+    /** The first `limit` differences of users after `after`, in byte order. */
+    changes(after = '', limit: number): Change[] {
       // Ids are stored as blobs: SQLite text ends at a NUL, which an id may contain.
       const rows = changes.all(Buffer.from(after), limit) as { id: Uint8Array; wanted: number }[];
       return rows.map(({ id, wanted }) => ({ userId: Buffer.from(id).toString(), isMember: wanted === 1 }));
     },
-    close() {
+    close(): void {
       database.close();
     },
   };

@@ -26,7 +26,7 @@ import { SyncState } from './state.ts';
 /** The users who are suppressed, and those who were deleted. */
 export type AudienceUsers = Pick<
   SuppressionStore,
-  'isSuppressed' | 'deletions' | 'deletionsOf' | 'deletedUntil' | 'revision' | 'wasDeletedSince' | 'refresh'
+  'isSuppressed' | 'deletedUntil' | 'revision' | 'wasDeletedSince' | 'refresh'
 >;
 
 export interface SyncDependencies {
@@ -49,13 +49,6 @@ export interface SyncOptions {
   readonly onStarted: () => void;
 }
 
-export interface Sync {
-  /** The current state, which may be ahead of Kafka. */
-  readonly audience: Audience;
-  /** Resolves when the sync has ended in any state. Rejects where it could not start, or on a defect. */
-  readonly ended: Promise<void>;
-}
-
 /** A portion holds a fifth of a second of calls, for an even rate. */
 const portionsPerSecond = 5;
 /** How long a start is retried: the client waits for it. */
@@ -75,16 +68,6 @@ export function publisherId(names: Pick<TopicNames, 'audiences'>, audience: Audi
   return `${names.audiences}/${audienceKey(audience)}`;
 }
 
-export function startSync(deps: SyncDependencies, options: SyncOptions): Sync {
-  const sync = new RunningSync(deps, options);
-  return {
-    get audience() {
-      return sync.audience;
-    },
-    ended: sync.run(),
-  };
-}
-
 /** `source-unavailable`: the router would reject calls of the source. */
 type PassEnd = 'done' | 'stopped' | 'source-unavailable';
 
@@ -93,7 +76,9 @@ interface Partitioners {
   readonly members: Partitioner;
 }
 
-class RunningSync {
+export class Sync {
+  /** Set by its owner, when it has given back what the sync took up. */
+  hasEnded = false;
   readonly #deps: SyncDependencies;
   readonly #options: SyncOptions;
   readonly #state: SyncState;
@@ -104,6 +89,7 @@ class RunningSync {
   #started = false;
   /** The revision of the deleted users when the sync began. */
   #revision: number | undefined;
+
   constructor(deps: SyncDependencies, options: SyncOptions) {
     this.#deps = deps;
     this.#options = options;
@@ -119,6 +105,7 @@ class RunningSync {
     this.#previousSyncId = deps.view.get(options.audience)?.sync.id;
   }
 
+  /** The current state, which may be ahead of Kafka. */
   get audience(): Audience {
     return this.#state.audience;
   }
@@ -127,6 +114,7 @@ class RunningSync {
     return this.#options.signal.reason as Problem;
   }
 
+  /** Resolves when the sync has ended in any state. Rejects where it could not start, or on a defect. */
   async run(): Promise<void> {
     const { signal } = this.#options;
     const startedAt = performance.now();

@@ -1,56 +1,46 @@
 /** The routes that connect a destination to sources and disconnect it. */
-import { maskDestination, type ConfigEditor } from '@tailrace/config';
-import Type from 'typebox';
+import type { ConfigEditor } from '@tailrace/config';
 import { ifMatch } from '../../http/schemas.ts';
-import type { Api } from '../../http/api.ts';
+import { routesOf, type Api } from '../../http/api.ts';
 import { destinationAnswer, destinationErrors } from './routes.ts';
-import { destinationChanges, validDestination } from './destination.ts';
+import { destinationEntries, validDestination } from './destination.ts';
 import { loadSource } from '../sources/source.ts';
 
 export function connectionRoutes(app: Api, config: ConfigEditor): void {
-  const change = destinationChanges(config);
+  const route = routesOf(app, 'Destinations', destinationErrors);
+  const { change } = destinationEntries(config);
   const schema = {
-    tags: ['Destinations'],
-    params: Type.Object({ id: Type.String(), sourceId: Type.String() }),
     headers: ifMatch,
     response: destinationAnswer,
   };
 
-  app.put(
-    '/destinations/:id/sources/:sourceId',
-    {
-      config: { errors: destinationErrors },
-      schema: { ...schema, operationId: 'connectSource', summary: 'Connect a source to a destination' },
-    },
-    async (request, reply) => {
+  route.put('/destinations/:id/sources/:sourceId', {
+    ...schema,
+    operationId: 'connectSource',
+    summary: 'Connect a source to a destination',
+    handler: async (request, reply) => {
       const { sourceId } = request.params;
-      const { entry } = await change(request, reply, 'connect', (stored, current) => {
+      const { shown } = await change(request, reply, 'connect', (stored, current) => {
         loadSource(current, sourceId);
         if (stored.sources.includes(sourceId)) return stored;
         return validDestination({ ...stored, sources: [...stored.sources, sourceId] }, stored, current);
       });
-      return maskDestination(entry);
+      return shown;
     },
-  );
+  });
 
-  app.delete(
-    '/destinations/:id/sources/:sourceId',
-    {
-      config: { errors: destinationErrors },
-      schema: {
-        ...schema,
-        operationId: 'disconnectSource',
-        summary: 'Disconnect a source from a destination',
-      },
-    },
-    async (request, reply) => {
+  route.delete('/destinations/:id/sources/:sourceId', {
+    ...schema,
+    operationId: 'disconnectSource',
+    summary: 'Disconnect a source from a destination',
+    handler: async (request, reply) => {
       const { sourceId } = request.params;
-      const { entry } = await change(request, reply, 'disconnect', (stored, current) => {
+      const { shown } = await change(request, reply, 'disconnect', (stored, current) => {
         if (!stored.sources.includes(sourceId)) return stored;
         const sources = stored.sources.filter((other) => other !== sourceId);
         return validDestination({ ...stored, sources }, stored, current);
       });
-      return maskDestination(entry);
+      return shown;
     },
-  );
+  });
 }

@@ -15,7 +15,7 @@ import { reachesSource } from '../../access/limits.ts';
 import { currentRequest } from '../../audit/context.ts';
 import { isMaskedFor } from '../../access/mask.ts';
 import { entryNotFound } from '../../http/errors.ts';
-import { changesOf, requireValid } from '../entry/change.ts';
+import { entriesOf, requireValid } from '../entry/change.ts';
 
 /** @throws TailraceError `not-found` */
 export function loadDestination(current: Pick<ConfigSnapshot, 'destination'>, id: string): Destination {
@@ -24,8 +24,13 @@ export function loadDestination(current: Pick<ConfigSnapshot, 'destination'>, id
   return destination;
 }
 
-export const destinationChanges = (config: Pick<ConfigEditor, 'change'>) =>
-  changesOf(config, 'destination', loadDestination);
+export const destinationEntries = (config: ConfigEditor) =>
+  entriesOf(config, {
+    kind: 'destination',
+    load: loadDestination,
+    valid: validDestination,
+    show: showDestination,
+  });
 
 /**
  * @param stored the secrets that masks in `wanted` stand for; undefined for a new destination

@@ -6,8 +6,8 @@ import Type from 'typebox';
 import { orNothing, withoutDefaults, type JsonSchema } from '../../document/json-schema.ts';
 import { audit } from '../../http/audit.ts';
 import { invalidField } from '../../http/errors.ts';
-import { bodyOnly, idParams, named } from '../../http/schemas.ts';
-import type { Api } from '../../http/api.ts';
+import { bodyOnly, named } from '../../http/schemas.ts';
+import { routesOf, type Api } from '../../http/api.ts';
 import { loadDestination } from './destination.ts';
 import { requireValid } from '../entry/change.ts';
 import { sampleEvent } from './sample.ts';
@@ -59,23 +59,18 @@ const body = bodyOnly(
 const known = ['filter', 'call', 'type'];
 
 export function filterTestRoutes(app: Api, config: Pick<ConfigView, 'destination'>): void {
-  app.post(
-    '/destinations/:id/filter/test',
-    {
-      config: { errors: ['invalid-configuration'], exactNumbers: true },
-      schema: {
-        operationId: 'testFilter',
-        summary: 'Try a filter on a call',
-        description:
-          'Says whether the destination would get the call, and otherwise by which rule it would not. Nothing is sent or stored. ' +
-          'Integrations of the call and blocked events are not considered.',
-        tags: ['Destinations'],
-        params: idParams,
-        body,
-        response: { 200: named('FilterTestResult', testedSchema) },
-      },
-    },
-    (request) => {
+  const route = routesOf(app, 'Destinations');
+  route.post('/destinations/:id/filter/test', {
+    operationId: 'testFilter',
+    summary: 'Try a filter on a call',
+    description:
+      'Says whether the destination would get the call, and otherwise by which rule it would not. Nothing is sent or stored. ' +
+      'Integrations of the call and blocked events are not considered.',
+    body,
+    response: { 200: named('FilterTestResult', testedSchema) },
+    errors: ['invalid-configuration'],
+    exactNumbers: true,
+    handler: (request) => {
       const { id } = request.params;
       audit(request, 'destination.test-filter', `destination/${id}`);
       const given = fieldsOf(request.body);
@@ -87,7 +82,7 @@ export function filterTestRoutes(app: Api, config: Pick<ConfigView, 'destination
       const rule = tested?.(filterableOf(event, webhookDocument));
       return { passes: rule === undefined, ...(rule && { rule }), body: webhookBody(event) };
     },
-  );
+  });
 }
 
 function fieldsOf(body: unknown): Readonly<Record<string, unknown>> {

@@ -1,11 +1,11 @@
 /** The routes that pause a destination and resume it. */
-import { maskDestination, type ConfigEditor, type Destination } from '@tailrace/config';
+import type { ConfigEditor, Destination } from '@tailrace/config';
 import { isTailraceError } from '@tailrace/errors';
 import type { Log } from '@tailrace/service';
-import { idParams, ifMatch } from '../../http/schemas.ts';
-import type { Api } from '../../http/api.ts';
+import { ifMatch } from '../../http/schemas.ts';
+import { routesOf, type Api } from '../../http/api.ts';
 import { destinationAnswer, destinationErrors } from './routes.ts';
-import { destinationChanges } from './destination.ts';
+import { destinationEntries } from './destination.ts';
 import { mergePatch } from '../entry/merge-patch.ts';
 
 export interface PauseNeeds {
@@ -19,56 +19,43 @@ export interface PauseNeeds {
 }
 
 export function pauseRoutes(app: Api, { config, recalls, log }: PauseNeeds): void {
-  const change = destinationChanges(config);
+  const route = routesOf(app, 'Destinations', destinationErrors);
+  const { change } = destinationEntries(config);
   const schema = {
-    tags: ['Destinations'],
-    params: idParams,
     headers: ifMatch,
     response: destinationAnswer,
   };
 
-  app.post(
-    '/destinations/:id/pause',
-    {
-      config: { errors: destinationErrors },
-      schema: {
-        ...schema,
-        operationId: 'pauseDestination',
-        summary: 'Pause a destination',
-        description:
-          'Its deliveries wait until it is resumed: nothing is attempted, retry windows do not run, and nothing is lost. ' +
-          'Attempts in flight end normally. A test event can still be sent.',
-      },
-    },
-    async (request, reply) => {
-      const { entry } = await change(request, reply, 'pause', (stored) =>
+  route.post('/destinations/:id/pause', {
+    ...schema,
+    operationId: 'pauseDestination',
+    summary: 'Pause a destination',
+    description:
+      'Its deliveries wait until it is resumed: nothing is attempted, retry windows do not run, and nothing is lost. ' +
+      'Attempts in flight end normally. A test event can still be sent.',
+    handler: async (request, reply) => {
+      const { shown } = await change(request, reply, 'pause', (stored) =>
         stored.paused ? stored : { ...stored, paused: true },
       );
-      return maskDestination(entry);
+      return shown;
     },
-  );
+  });
 
-  app.post(
-    '/destinations/:id/resume',
-    {
-      config: { errors: destinationErrors },
-      schema: {
-        ...schema,
-        operationId: 'resumeDestination',
-        summary: 'Resume a paused destination',
-        description:
-          'The deliveries that waited are sent oldest first, at the pace of the receiver and within the rateLimit, beside new ' +
-          'ones. Their retry windows begin with their next attempt. `GET /v1/destinations/{id}/recall` shows the progress.',
-      },
-    },
-    async (request, reply) => {
-      const { entry, isWritten } = await change(request, reply, 'resume', (stored) =>
+  route.post('/destinations/:id/resume', {
+    ...schema,
+    operationId: 'resumeDestination',
+    summary: 'Resume a paused destination',
+    description:
+      'The deliveries that waited are sent oldest first, at the pace of the receiver and within the rateLimit, beside new ' +
+      'ones. Their retry windows begin with their next attempt. `GET /v1/destinations/{id}/recall` shows the progress.',
+    handler: async (request, reply) => {
+      const { shown, isWritten } = await change(request, reply, 'resume', (stored) =>
         stored.paused ? (mergePatch(stored, { paused: null }) as Destination) : stored,
       );
-      if (isWritten) await recall(entry.id);
-      return maskDestination(entry);
+      if (isWritten) await recall(shown.id);
+      return shown;
     },
-  );
+  });
 
   /**
    * Delivery recalls the deliveries of a resumed destination by itself. A request is kept in Kafka, so it is continued

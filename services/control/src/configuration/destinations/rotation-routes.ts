@@ -6,10 +6,10 @@ import { formatInstant, formatDuration, parseDuration } from '@tailrace/events';
 import Type from 'typebox';
 import { audit } from '../../http/audit.ts';
 import { invalidField } from '../../http/errors.ts';
-import { closedObject, etagHeader, idParams, ifMatch, optionalText, time } from '../../http/schemas.ts';
-import type { Api } from '../../http/api.ts';
+import { closedObject, etagHeader, ifMatch, optionalText, time } from '../../http/schemas.ts';
+import { routesOf, type Api } from '../../http/api.ts';
 import { destinationErrors } from './routes.ts';
-import { destinationChanges, validDestination } from './destination.ts';
+import { destinationEntries, validDestination } from './destination.ts';
 import { mergePatch } from '../entry/merge-patch.ts';
 
 const secretBytes = 32;
@@ -40,27 +40,21 @@ const rotateSecretAnswers = {
 };
 
 export function rotationRoutes(app: Api, config: ConfigEditor): void {
-  const change = destinationChanges(config);
-  app.post(
-    '/destinations/:id/rotate-secret',
-    {
-      config: { errors: [...destinationErrors, 'conflict'] },
-      schema: {
-        operationId: 'rotateSecret',
-        summary: 'Rotate the secret of a destination',
-        description:
-          'Makes a new sharedSecret, and answers it: it cannot be read again. Until `previousSharedSecretUntil` requests are signed ' +
-          'with both: `webhook-signature` contains both signatures, and `X-Signature`, which is a single one, is made with the ' +
-          'previous secret. From then on both are made with the new one. Give receivers the new secret beside the previous one ' +
-          'before that time.',
-        tags: ['Destinations'],
-        params: idParams,
-        headers: ifMatch,
-        body: rotateSecretBody,
-        response: rotateSecretAnswers,
-      },
-    },
-    async (request, reply) => {
+  const route = routesOf(app, 'Destinations', destinationErrors);
+  const { change } = destinationEntries(config);
+  route.post('/destinations/:id/rotate-secret', {
+    operationId: 'rotateSecret',
+    summary: 'Rotate the secret of a destination',
+    description:
+      'Makes a new sharedSecret, and answers it: it cannot be read again. Until `previousSharedSecretUntil` requests are signed ' +
+      'with both: `webhook-signature` contains both signatures, and `X-Signature`, which is a single one, is made with the ' +
+      'previous secret. From then on both are made with the new one. Give receivers the new secret beside the previous one ' +
+      'before that time.',
+    headers: ifMatch,
+    body: rotateSecretBody,
+    response: rotateSecretAnswers,
+    errors: [...destinationErrors, 'conflict'],
+    handler: async (request, reply) => {
       const { id } = request.params;
       audit(request, 'destination.rotate-secret', `destination/${id}`);
       const { keepPreviousFor = formatDuration(dayMs), force = false } =
@@ -78,7 +72,7 @@ export function rotationRoutes(app: Api, config: ConfigEditor): void {
       const { sharedSecret, previousSharedSecretUntil } = entry.settings;
       return { sharedSecret, ...(previousSharedSecretUntil !== undefined && { previousSharedSecretUntil }) };
     },
-  );
+  });
 }
 
 /** A second rotation would drop the secret that receivers may still know alone. */

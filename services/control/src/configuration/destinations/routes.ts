@@ -1,20 +1,15 @@
 /** The routes of destinations: list, create, read, replace, update, delete. Answers hold masks in the place of secrets. */
 import { randomBytes } from 'node:crypto';
-import { destinationSchema, maskDestination, type ConfigEditor } from '@tailrace/config';
-import { TailraceError } from '@tailrace/errors';
+import { destinationSchema, type ConfigEditor } from '@tailrace/config';
 import Type from 'typebox';
 import { reachesDestination } from '../../access/limits.ts';
-import { audit } from '../../http/audit.ts';
-import { closedObject, documentOnly, etagHeader, idParams, ifMatch, named } from '../../http/schemas.ts';
+import { closedObject, documentOnly, etagHeader, ifMatch, named } from '../../http/schemas.ts';
 import { pageInOrder, pageOf, pageParameters } from '../../http/page.ts';
-import type { Api } from '../../http/api.ts';
-import { destinationChanges, loadDestination, showDestination, validDestination } from './destination.ts';
+import { routesOf, type Api } from '../../http/api.ts';
+import { destinationEntries, showDestination } from './destination.ts';
 import { destinationBodies } from '../entry/bodies.ts';
-import { answerEntry, checkPrecondition, etagOf, idOf, put, withDefaults, withId } from '../entry/change.ts';
-import { mergePatch } from '../entry/merge-patch.ts';
 import { matchesSearch, searchParameter } from '../entry/search.ts';
 
-const tags = ['Destinations'];
 const destination = documentOnly(
   named('Destination', destinationSchema),
   'a destination with a mask for each secret',
@@ -39,19 +34,14 @@ const listDestinationsQuery = closedObject({
 });
 
 export function destinationRoutes(app: Api, config: ConfigEditor): void {
-  const change = destinationChanges(config);
-  app.get(
-    '/destinations',
-    {
-      schema: {
-        operationId: 'listDestinations',
-        summary: 'List the destinations by id',
-        tags,
-        querystring: listDestinationsQuery,
-        response: { 200: pageOf(destination) },
-      },
-    },
-    ({ query, role, caller }) => {
+  const route = routesOf(app, 'Destinations');
+  const entries = destinationEntries(config);
+  route.get('/destinations', {
+    operationId: 'listDestinations',
+    summary: 'List the destinations by id',
+    querystring: listDestinationsQuery,
+    response: { 200: pageOf(destination) },
+    handler: ({ query, role, caller }) => {
       const { search, source } = query;
       const isFound = matchesSearch(search);
       const found = config
@@ -61,130 +51,54 @@ export function destinationRoutes(app: Api, config: ConfigEditor): void {
       const { items, ...rest } = pageInOrder('destinations', found, query, ({ id }) => id);
       return { items: items.map((one) => showDestination(one, role)), ...rest };
     },
-  );
+  });
 
-  app.post(
-    '/destinations',
-    {
-      config: { errors: [...destinationErrors, 'conflict'] },
-      schema: {
-        operationId: 'createDestination',
-        summary: 'Create a destination',
-        description: 'A missing id is generated.',
-        tags,
-        body: destinationBodies.created,
-        response: { 201: { ...destination, headers: { ...etagHeader, Location: { type: 'string' } } } },
-      },
-    },
-    async (request, reply) => {
-      const wanted = withDefaults(request.body, () => ({
-        id: `dst_${randomBytes(5).toString('hex')}`,
-        sources: [],
-      }));
-      audit(request, 'destination.create', `destination/${idOf(wanted)}`);
-      const changed = await config.change((current) => {
-        const entry = validDestination(wanted, undefined, current);
-        const { id } = entry;
-        if (current.destination(id)) {
-          throw new TailraceError('conflict', `There is already a destination ${JSON.stringify(id)}.`);
-        }
-        return put(current, { kind: 'destination', id, entry });
-      });
-      const created = answerEntry(reply, changed);
-      reply.status(201).header('location', `/v1/destinations/${created.id}`);
-      return maskDestination(created);
-    },
-  );
+  route.post('/destinations', {
+    operationId: 'createDestination',
+    summary: 'Create a destination',
+    description: 'A missing id is generated.',
+    body: destinationBodies.created,
+    response: { 201: { ...destination, headers: { ...etagHeader, Location: { type: 'string' } } } },
+    errors: [...destinationErrors, 'conflict'],
+    handler: (request, reply) =>
+      entries.create(request, reply, { id: `dst_${randomBytes(5).toString('hex')}`, sources: [] }),
+  });
 
-  app.get(
-    '/destinations/:id',
-    {
-      schema: {
-        operationId: 'getDestination',
-        summary: 'Get a destination',
-        tags,
-        params: idParams,
-        response: destinationAnswer,
-      },
-    },
-    ({ params: { id }, role }, reply) => {
-      const found = loadDestination(config, id);
-      reply.header('etag', etagOf(config.version('destination', id)));
-      return showDestination(found, role);
-    },
-  );
+  route.get('/destinations/:id', {
+    operationId: 'getDestination',
+    summary: 'Get a destination',
+    response: destinationAnswer,
+    handler: (request, reply) => entries.get(request, reply),
+  });
 
-  app.put(
-    '/destinations/:id',
-    {
-      config: { errors: destinationErrors },
-      schema: {
-        operationId: 'replaceDestination',
-        summary: 'Replace a destination',
-        description: 'A mask keeps the stored secret.',
-        tags,
-        params: idParams,
-        headers: ifMatch,
-        body: destinationBodies.replacement,
-        response: destinationAnswer,
-      },
-    },
-    async (request, reply) => {
-      const { id } = request.params;
-      const { entry } = await change(request, reply, 'replace', (stored, current) =>
-        validDestination(withId(request.body, id), stored, current),
-      );
-      return maskDestination(entry);
-    },
-  );
+  route.put('/destinations/:id', {
+    operationId: 'replaceDestination',
+    summary: 'Replace a destination',
+    description: 'A mask keeps the stored secret.',
+    headers: ifMatch,
+    body: destinationBodies.replacement,
+    response: destinationAnswer,
+    errors: destinationErrors,
+    handler: (request, reply) => entries.replace(request, reply),
+  });
 
-  app.patch(
-    '/destinations/:id',
-    {
-      config: { errors: destinationErrors },
-      schema: {
-        operationId: 'updateDestination',
-        summary: 'Change fields of a destination (JSON Merge Patch, RFC 7396)',
-        tags,
-        params: idParams,
-        headers: ifMatch,
-        body: destinationBodies.patch,
-        response: destinationAnswer,
-      },
-    },
-    async (request, reply) => {
-      const { id } = request.params;
-      const { entry } = await change(request, reply, 'update', (stored, current) => {
-        const merged = mergePatch(maskDestination(stored), request.body);
-        return validDestination(withId(merged, id), stored, current);
-      });
-      return maskDestination(entry);
-    },
-  );
+  route.patch('/destinations/:id', {
+    operationId: 'updateDestination',
+    summary: 'Change fields of a destination (JSON Merge Patch, RFC 7396)',
+    headers: ifMatch,
+    body: destinationBodies.patch,
+    response: destinationAnswer,
+    errors: destinationErrors,
+    handler: (request, reply) => entries.update(request, reply),
+  });
 
-  app.delete(
-    '/destinations/:id',
-    {
-      config: { errors: ['precondition-failed'] },
-      schema: {
-        operationId: 'deleteDestination',
-        summary: 'Delete a destination',
-        description: 'Its pending deliveries become dead letters.',
-        tags,
-        params: idParams,
-        headers: ifMatch,
-        response: { 204: { type: 'null', description: 'deleted' } },
-      },
-    },
-    async (request, reply) => {
-      const { id } = request.params;
-      audit(request, 'destination.delete', `destination/${id}`);
-      await config.change((current) => {
-        loadDestination(current, id);
-        checkPrecondition(request, current.version('destination', id));
-        return { writes: [{ kind: 'destination', id, entry: null }], result: undefined };
-      });
-      return reply.status(204).send();
-    },
-  );
+  route.delete('/destinations/:id', {
+    operationId: 'deleteDestination',
+    summary: 'Delete a destination',
+    description: 'Its pending deliveries become dead letters.',
+    headers: ifMatch,
+    response: { 204: { type: 'null', description: 'deleted' } },
+    errors: ['precondition-failed'],
+    handler: (request, reply) => entries.remove(request, reply),
+  });
 }

@@ -14,8 +14,8 @@ import Type from 'typebox';
 import { Places } from '../../access/places.ts';
 import { audit } from '../../http/audit.ts';
 import { invalidField } from '../../http/errors.ts';
-import { closedObject, idParams, named, optionalText } from '../../http/schemas.ts';
-import type { Api } from '../../http/api.ts';
+import { closedObject, named, optionalText } from '../../http/schemas.ts';
+import { routesOf, type Api } from '../../http/api.ts';
 import { loadDestination } from './destination.ts';
 import { sampleBody } from './sample.ts';
 
@@ -69,6 +69,7 @@ export interface TestEventNeeds {
 }
 
 export function testEventRoutes(app: Api, { config, timeoutMs, allowedNetworks }: TestEventNeeds): void {
+  const route = routesOf(app, 'Destinations');
   const sender = createSender({
     timeoutMs,
     policy: createAddressPolicy(allowedNetworks),
@@ -76,21 +77,14 @@ export function testEventRoutes(app: Api, { config, timeoutMs, allowedNetworks }
   app.addHook('onClose', () => sender.close());
   const places = new Places('testEvents');
 
-  app.post(
-    '/destinations/:id/test',
-    {
-      schema: {
-        operationId: 'testDestination',
-        summary: 'Send a sample event to a destination',
-        description:
-          'The event is sent immediately, also to a disabled destination. The answer shows request and response.',
-        tags: ['Destinations'],
-        params: idParams,
-        body: bodySchema,
-        response: { 200: Type.Object({ items: Type.Array(named('TestResult', sentSchema)) }) },
-      },
-    },
-    async (request) => {
+  route.post('/destinations/:id/test', {
+    operationId: 'testDestination',
+    summary: 'Send a sample event to a destination',
+    description:
+      'The event is sent immediately, also to a disabled destination. The answer shows request and response.',
+    body: bodySchema,
+    response: { 200: Type.Object({ items: Type.Array(named('TestResult', sentSchema)) }) },
+    handler: async (request) => {
       const { id } = request.params;
       const { type = 'track', webhook } = (request.body as typeof request.body | undefined) ?? {};
       audit(request, 'destination.test', `destination/${id}`);
@@ -102,7 +96,7 @@ export function testEventRoutes(app: Api, { config, timeoutMs, allowedNetworks }
         items: await Promise.all(targets.map((target) => sendSample(sender, destination, target, body))),
       };
     },
-  );
+  });
 }
 
 function chosenTargets(destination: Destination, webhook: number | undefined): readonly Target[] {

@@ -5,25 +5,23 @@
 import type { ConfigEditor } from '@tailrace/config';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import { closedObject, idParams, ifMatch } from '../../http/schemas.ts';
-import type { Api } from '../../http/api.ts';
+import { closedObject, ifMatch } from '../../http/schemas.ts';
+import { routesOf, type Api } from '../../http/api.ts';
 import { sourceAnswer } from './routes.ts';
-import { sourceChanges, validSource } from './source.ts';
+import { sourceEntries, validSource } from './source.ts';
 
 const inQuery = {
-  params: idParams,
   querystring: closedObject({
     event: Type.String({ minLength: 1, description: 'the name of a track event' }),
   }),
 };
-const inPath = { params: Type.Object({ id: Type.String(), event: Type.String() }) };
 const description =
   'As with the name in the query, except for the names `.` and `..`, which clients resolve in paths.';
 
-export function blockedEventRoutes(app: Api, editor: Pick<ConfigEditor, 'change'>): void {
-  const change = sourceChanges(editor);
-  const config = { errors: ['invalid-configuration', 'conflict', 'precondition-failed'] as const };
-  const schema = { tags: ['Schema'], headers: ifMatch, response: sourceAnswer };
+export function blockedEventRoutes(app: Api, config: ConfigEditor): void {
+  const route = routesOf(app, 'Schema', ['invalid-configuration', 'conflict', 'precondition-failed']);
+  const { change } = sourceEntries(config);
+  const schema = { headers: ifMatch, response: sourceAnswer };
   const block = { ...schema, summary: 'Block track calls of an event' };
   const unblock = { ...schema, summary: 'Stop blocking track calls of an event' };
 
@@ -33,7 +31,7 @@ export function blockedEventRoutes(app: Api, editor: Pick<ConfigEditor, 'change'
     event: string,
     isBlocked: boolean,
   ) => {
-    const { entry } = await change(
+    const { shown } = await change(
       request,
       reply,
       `event.${isBlocked ? 'block' : 'unblock'}`,
@@ -44,30 +42,34 @@ export function blockedEventRoutes(app: Api, editor: Pick<ConfigEditor, 'change'
         return validSource({ ...stored, schema: { track: { blocked } } }, current);
       },
     );
-    return entry;
+    return shown;
   };
 
-  app.put(
-    '/sources/:id/blocked-events',
-    { config, schema: { ...block, ...inQuery, operationId: 'blockEvent' } },
-    (request, reply) => setBlocked(request, reply, request.query.event, true),
-  );
+  route.put('/sources/:id/blocked-events', {
+    ...block,
+    ...inQuery,
+    operationId: 'blockEvent',
+    handler: (request, reply) => setBlocked(request, reply, request.query.event, true),
+  });
 
-  app.delete(
-    '/sources/:id/blocked-events',
-    { config, schema: { ...unblock, ...inQuery, operationId: 'unblockEvent' } },
-    (request, reply) => setBlocked(request, reply, request.query.event, false),
-  );
+  route.delete('/sources/:id/blocked-events', {
+    ...unblock,
+    ...inQuery,
+    operationId: 'unblockEvent',
+    handler: (request, reply) => setBlocked(request, reply, request.query.event, false),
+  });
 
-  app.put(
-    '/sources/:id/blocked-events/:event',
-    { config, schema: { ...block, ...inPath, description, operationId: 'blockEventInPath' } },
-    (request, reply) => setBlocked(request, reply, request.params.event, true),
-  );
+  route.put('/sources/:id/blocked-events/:event', {
+    ...block,
+    description,
+    operationId: 'blockEventInPath',
+    handler: (request, reply) => setBlocked(request, reply, request.params.event, true),
+  });
 
-  app.delete(
-    '/sources/:id/blocked-events/:event',
-    { config, schema: { ...unblock, ...inPath, description, operationId: 'unblockEventInPath' } },
-    (request, reply) => setBlocked(request, reply, request.params.event, false),
-  );
+  route.delete('/sources/:id/blocked-events/:event', {
+    ...unblock,
+    description,
+    operationId: 'unblockEventInPath',
+    handler: (request, reply) => setBlocked(request, reply, request.params.event, false),
+  });
 }

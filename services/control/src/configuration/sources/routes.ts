@@ -5,25 +5,13 @@ import { TailraceError } from '@tailrace/errors';
 import Type from 'typebox';
 import type { Caller } from '../../access/authenticate.ts';
 import { reachesDestination, reachesSource } from '../../access/limits.ts';
-import { audit } from '../../http/audit.ts';
-import { closedObject, documentOnly, etagHeader, idParams, ifMatch } from '../../http/schemas.ts';
+import { closedObject, documentOnly, etagHeader, ifMatch } from '../../http/schemas.ts';
 import { pageInOrder, pageOf, pageParameters } from '../../http/page.ts';
-import type { Api } from '../../http/api.ts';
-import { mergePatch } from '../entry/merge-patch.ts';
+import { routesOf, type Api } from '../../http/api.ts';
 import { matchesSearch, searchParameter } from '../entry/search.ts';
 import { shownSourceSchema, sourceBodies } from '../entry/bodies.ts';
-import { answerEntry, checkPrecondition, etagOf, idOf, put, withDefaults, withId } from '../entry/change.ts';
-import {
-  sourceChanges,
-  loadSource,
-  loadStoredSource,
-  newWriteKey,
-  showSource,
-  validSource,
-  withBuiltIn,
-} from './source.ts';
+import { newWriteKey, showSource, sourceEntries, withBuiltIn } from './source.ts';
 
-const tags = ['Sources'];
 const writeKeyRule = 'A new write key has at least 6 characters.';
 const source = documentOnly(shownSourceSchema, 'a source');
 export const sourceAnswer = { 200: { ...source, headers: etagHeader } };
@@ -33,148 +21,77 @@ const deleteSourceQuery = closedObject({
 });
 
 export function sourceRoutes(app: Api, config: ConfigEditor): void {
-  const change = sourceChanges(config);
-  app.get(
-    '/sources',
-    {
-      schema: {
-        operationId: 'listSources',
-        summary: 'List the sources by id',
-        description: 'Write keys are masked for a read-only token.',
-        tags,
-        querystring: closedObject({ ...pageParameters, ...searchParameter }),
-        response: { 200: pageOf(source) },
-      },
-    },
-    ({ query, role, caller }) => {
+  const route = routesOf(app, 'Sources');
+  const entries = sourceEntries(config);
+  route.get('/sources', {
+    operationId: 'listSources',
+    summary: 'List the sources by id',
+    description: 'Write keys are masked for a read-only token.',
+    querystring: closedObject({ ...pageParameters, ...searchParameter }),
+    response: { 200: pageOf(source) },
+    handler: ({ query, role, caller }) => {
       const isFound = matchesSearch(query.search);
       const found = withBuiltIn(config).filter((one) => reachesSource(caller, one.id) && isFound(one));
       const { items, ...rest } = pageInOrder('sources', found, query, ({ id }) => id);
       return { items: items.map((one) => showSource(one, role)), ...rest };
     },
-  );
+  });
 
-  app.post(
-    '/sources',
-    {
-      config: { errors: ['invalid-configuration', 'conflict'] },
-      schema: {
-        operationId: 'createSource',
-        summary: 'Create a source',
-        description: `A missing id is generated, and so is a missing write key. ${writeKeyRule}`,
-        tags,
-        body: sourceBodies.created,
-        response: { 201: { ...source, headers: { ...etagHeader, Location: { type: 'string' } } } },
-      },
-    },
-    async (request, reply) => {
-      const wanted = withDefaults(request.body, () => ({
+  route.post('/sources', {
+    operationId: 'createSource',
+    summary: 'Create a source',
+    description: `A missing id is generated, and so is a missing write key. ${writeKeyRule}`,
+    body: sourceBodies.created,
+    response: { 201: { ...source, headers: { ...etagHeader, Location: { type: 'string' } } } },
+    errors: ['invalid-configuration', 'conflict'],
+    handler: (request, reply) =>
+      entries.create(request, reply, {
         id: `src_${randomBytes(5).toString('hex')}`,
         writeKeys: [newWriteKey()],
-      }));
-      audit(request, 'source.create', `source/${idOf(wanted)}`);
-      const changed = await config.change((current) => {
-        const entry = validSource(wanted, current);
-        const { id } = entry;
-        if (current.source(id)) {
-          throw new TailraceError('conflict', `There is already a source ${JSON.stringify(id)}.`);
-        }
-        return put(current, { kind: 'source', id, entry });
-      });
-      const created = answerEntry(reply, changed);
-      reply.status(201).header('location', `/v1/sources/${created.id}`);
-      return created;
-    },
-  );
+      }),
+  });
 
-  app.get(
-    '/sources/:id',
-    {
-      schema: {
-        operationId: 'getSource',
-        summary: 'Get a source',
-        description: 'Write keys are masked for a read-only token.',
-        tags,
-        params: idParams,
-        response: sourceAnswer,
-      },
-    },
-    ({ params: { id }, role }, reply) => {
-      const found = loadSource(config, id);
-      reply.header('etag', etagOf(config.version('source', id)));
-      return showSource(found, role);
-    },
-  );
+  route.get('/sources/:id', {
+    operationId: 'getSource',
+    summary: 'Get a source',
+    description: 'Write keys are masked for a read-only token.',
+    response: sourceAnswer,
+    handler: (request, reply) => entries.get(request, reply),
+  });
 
-  app.put(
-    '/sources/:id',
-    {
-      config: { errors: ['invalid-configuration', 'conflict', 'precondition-failed'] },
-      schema: {
-        operationId: 'replaceSource',
-        summary: 'Replace a source',
-        description: writeKeyRule,
-        tags,
-        params: idParams,
-        headers: ifMatch,
-        body: sourceBodies.replacement,
-        response: sourceAnswer,
-      },
-    },
-    async (request, reply) => {
-      const { id } = request.params;
-      const { entry } = await change(request, reply, 'replace', (_stored, current) =>
-        validSource(withId(request.body, id), current),
-      );
-      return entry;
-    },
-  );
+  route.put('/sources/:id', {
+    operationId: 'replaceSource',
+    summary: 'Replace a source',
+    description: writeKeyRule,
+    headers: ifMatch,
+    body: sourceBodies.replacement,
+    response: sourceAnswer,
+    errors: ['invalid-configuration', 'conflict', 'precondition-failed'],
+    handler: (request, reply) => entries.replace(request, reply),
+  });
 
-  app.patch(
-    '/sources/:id',
-    {
-      config: { errors: ['invalid-configuration', 'conflict', 'precondition-failed'] },
-      schema: {
-        operationId: 'updateSource',
-        summary: 'Change fields of a source (JSON Merge Patch, RFC 7396)',
-        description: writeKeyRule,
-        tags,
-        params: idParams,
-        headers: ifMatch,
-        body: sourceBodies.patch,
-        response: sourceAnswer,
-      },
-    },
-    async (request, reply) => {
-      const { id } = request.params;
-      const { entry } = await change(request, reply, 'update', (stored, current) =>
-        validSource(withId(mergePatch(stored, request.body), id), current),
-      );
-      return entry;
-    },
-  );
+  route.patch('/sources/:id', {
+    operationId: 'updateSource',
+    summary: 'Change fields of a source (JSON Merge Patch, RFC 7396)',
+    description: writeKeyRule,
+    headers: ifMatch,
+    body: sourceBodies.patch,
+    response: sourceAnswer,
+    errors: ['invalid-configuration', 'conflict', 'precondition-failed'],
+    handler: (request, reply) => entries.update(request, reply),
+  });
 
-  app.delete(
-    '/sources/:id',
-    {
-      config: { errors: ['conflict', 'precondition-failed'] },
-      schema: {
-        operationId: 'deleteSource',
-        summary: 'Delete a source',
-        description: 'Without `force`, a source with connected destinations is not deleted.',
-        tags,
-        params: idParams,
-        headers: ifMatch,
-        querystring: deleteSourceQuery,
-        response: { 204: { type: 'null', description: 'deleted' } },
-      },
-    },
-    async (request, reply) => {
-      const { id } = request.params;
-      audit(request, 'source.delete', `source/${id}`);
-      await config.change((current) => {
-        loadStoredSource(current, id);
-        checkPrecondition(request, current.version('source', id));
+  route.delete('/sources/:id', {
+    operationId: 'deleteSource',
+    summary: 'Delete a source',
+    description: 'Without `force`, a source with connected destinations is not deleted.',
+    headers: ifMatch,
+    querystring: deleteSourceQuery,
+    response: { 204: { type: 'null', description: 'deleted' } },
+    errors: ['conflict', 'precondition-failed'],
+    handler: (request, reply) =>
+      entries.remove(request, reply, (current) => {
+        const { id } = request.params;
         const connected = current.destinations().filter(({ sources }) => sources.includes(id));
         if (connected.length > 0 && !request.query.force) {
           throw new TailraceError(
@@ -182,16 +99,13 @@ export function sourceRoutes(app: Api, config: ConfigEditor): void {
             `Destinations are connected to the source: ${namesOf(connected, request.caller)}. Disconnect them, or delete the source with ?force=true.`,
           );
         }
-        const disconnected = connected.map((destination) => ({
-          kind: 'destination' as const,
+        return connected.map((destination) => ({
+          kind: 'destination',
           id: destination.id,
           entry: { ...destination, sources: destination.sources.filter((sourceId) => sourceId !== id) },
         }));
-        return { writes: [...disconnected, { kind: 'source', id, entry: null }], result: undefined };
-      });
-      return reply.status(204).send();
-    },
-  );
+      }),
+  });
 }
 
 /** `"crm", "erp" and 2 that the token does not reach`. */

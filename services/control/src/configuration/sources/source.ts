@@ -17,7 +17,7 @@ import { reachesSource } from '../../access/limits.ts';
 import { currentRequest } from '../../audit/context.ts';
 import { isMaskedFor } from '../../access/mask.ts';
 import { entryNotFound } from '../../http/errors.ts';
-import { changesOf, requireValid } from '../entry/change.ts';
+import { entriesOf, requireValid } from '../entry/change.ts';
 
 /** @throws TailraceError `not-found` */
 export function loadSource(current: Pick<ConfigSnapshot, 'source'>, id: string): Source {
@@ -44,8 +44,13 @@ export function loadStoredSource(current: Pick<ConfigSnapshot, 'source' | 'versi
   throw new TailraceError('conflict', `The source ${JSON.stringify(id)} is built in and cannot be changed.`);
 }
 
-export const sourceChanges = (config: Pick<ConfigEditor, 'change'>) =>
-  changesOf(config, 'source', loadStoredSource);
+export const sourceEntries = (config: ConfigEditor) =>
+  entriesOf(config, {
+    kind: 'source',
+    load: loadStoredSource,
+    valid: (wanted, _stored, current) => validSource(wanted, current),
+    show: showSource,
+  });
 
 /** @throws TailraceError `invalid-configuration`, also where another source has one of the write keys */
 export function validSource(wanted: unknown, current: ConfigSnapshot): Source {

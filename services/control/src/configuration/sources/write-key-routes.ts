@@ -2,30 +2,22 @@
 import type { ConfigEditor } from '@tailrace/config';
 import { TailraceError } from '@tailrace/errors';
 import Type from 'typebox';
-import { etagHeader, idParams, ifMatch } from '../../http/schemas.ts';
-import type { Api } from '../../http/api.ts';
+import { etagHeader, ifMatch } from '../../http/schemas.ts';
+import { routesOf, type Api } from '../../http/api.ts';
 import { sourceAnswer } from './routes.ts';
-import { sourceChanges, newWriteKey, validSource } from './source.ts';
+import { sourceEntries, newWriteKey, validSource } from './source.ts';
 
-const tags = ['Sources'];
 const maxWriteKeys = 20;
 
-export function writeKeyRoutes(app: Api, config: Pick<ConfigEditor, 'change'>): void {
-  const change = sourceChanges(config);
-  app.post(
-    '/sources/:id/write-keys',
-    {
-      config: { errors: ['conflict', 'precondition-failed'] },
-      schema: {
-        operationId: 'addWriteKey',
-        summary: 'Add a generated write key to a source',
-        tags,
-        params: idParams,
-        headers: ifMatch,
-        response: { 201: { ...Type.Object({ writeKey: Type.String() }), headers: etagHeader } },
-      },
-    },
-    async (request, reply) => {
+export function writeKeyRoutes(app: Api, config: ConfigEditor): void {
+  const route = routesOf(app, 'Sources', ['conflict', 'precondition-failed']);
+  const { change } = sourceEntries(config);
+  route.post('/sources/:id/write-keys', {
+    operationId: 'addWriteKey',
+    summary: 'Add a generated write key to a source',
+    headers: ifMatch,
+    response: { 201: { ...Type.Object({ writeKey: Type.String() }), headers: etagHeader } },
+    handler: async (request, reply) => {
       const writeKey = newWriteKey();
       await change(request, reply, 'write-key.add', (stored, current) => {
         if (stored.writeKeys.length >= maxWriteKeys) {
@@ -39,25 +31,17 @@ export function writeKeyRoutes(app: Api, config: Pick<ConfigEditor, 'change'>): 
       reply.status(201);
       return { writeKey };
     },
-  );
+  });
 
-  app.delete(
-    '/sources/:id/write-keys/:key',
-    {
-      config: { errors: ['conflict', 'precondition-failed'] },
-      schema: {
-        operationId: 'removeWriteKey',
-        summary: 'Remove a write key from a source',
-        description: 'Events with the key are refused from then on. The last key cannot be removed.',
-        tags,
-        params: Type.Object({ id: Type.String(), key: Type.String() }),
-        headers: ifMatch,
-        response: sourceAnswer,
-      },
-    },
-    async (request, reply) => {
+  route.delete('/sources/:id/write-keys/:key', {
+    operationId: 'removeWriteKey',
+    summary: 'Remove a write key from a source',
+    description: 'Events with the key are refused from then on. The last key cannot be removed.',
+    headers: ifMatch,
+    response: sourceAnswer,
+    handler: async (request, reply) => {
       const { key } = request.params;
-      const { entry } = await change(request, reply, 'write-key.remove', (stored, current) => {
+      const { shown } = await change(request, reply, 'write-key.remove', (stored, current) => {
         const writeKeys = stored.writeKeys.filter((writeKey) => writeKey !== key);
         if (writeKeys.length === stored.writeKeys.length) {
           throw new TailraceError('not-found', 'The source has no such write key.');
@@ -67,7 +51,7 @@ export function writeKeyRoutes(app: Api, config: Pick<ConfigEditor, 'change'>): 
         }
         return validSource({ ...stored, writeKeys }, current);
       });
-      return entry;
+      return shown;
     },
-  );
+  });
 }

@@ -1,0 +1,17 @@
+/** A page of a list of the history. */
+import { readPage, type History } from '@tailrace/history';
+import type { Cursors, Page } from '../http/page.ts';
+
+/**
+ * @param read as that of `readPage`
+ * @throws TailraceError `history-unavailable`; `invalid-request` for a cursor of another list
+ */
+export async function historyPage<Row>(
+  history: Pick<History, 'read'>,
+  cursors: Cursors,
+  { limit = 50, cursor }: { readonly limit?: number; readonly cursor?: string },
+  read: Parameters<typeof readPage<Row>>[3],
+): Promise<Page<Row>> {
+  const { rows, next } = await readPage(history, limit, cursors.decode(cursor), read);
+  return { items: rows, ...(next && { next: cursors.encode(next) }) };
+}
