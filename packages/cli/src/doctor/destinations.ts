@@ -3,7 +3,8 @@ import type { Schema } from '@tailrace/api';
 import type { Destination } from '@tailrace/config';
 import { isTailraceError } from '@tailrace/errors';
 import { inParallel } from '../in-parallel.ts';
-import { pathOf, type Api } from '../api/client.ts';
+import type { Api } from '../api/client.ts';
+import { pathOf } from '../api/path.ts';
 import { countOf } from '../terminal/table.ts';
 import type { Finding } from './finding.ts';
 
