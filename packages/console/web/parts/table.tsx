@@ -75,15 +75,10 @@ export function PagedTable<Item>({
   const { items, isFirst, hasMore, error } = pages;
   return (
     <Card flush>
-      <Table
-        {...rest}
-        items={isFirst && !error ? undefined : items}
-        error={error}
-        onRetry={() => pages.reload()}
-      />
+      <Table {...rest} items={isFirst && !error ? undefined : items} error={error} onRetry={pages.reload} />
       {hasMore && !isFirst && (
         <div class="row more">
-          <Button small onClick={() => pages.more()}>
+          <Button small onClick={pages.more}>
             {text.common.more}
           </Button>
         </div>

@@ -47,8 +47,6 @@ export const access = {
   sinces: { '': '90 days', '1h': 'last hour', '24h': 'last 24 hours', '168h': 'last 7 days' },
   at: 'Time',
   changes: 'Changes',
-  before: 'before',
-  after: 'after',
   moreChanges: (count: string) => `and ${count} more`,
   notRecorded: (count: string) => `${count} earlier refused requests were not recorded.`,
 };

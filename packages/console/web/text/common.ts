@@ -13,10 +13,8 @@ export const common = {
   stop: 'Stop',
   create: 'Create',
   remove: 'Remove',
-  reload: 'Reload',
   saved: 'Saved. The change takes effect within two seconds.',
   actions: 'Actions',
-  all: 'all',
   none: 'none',
   loading: 'Loading',
 };

@@ -18,7 +18,6 @@ export const destinations = {
   idHint: 'Cannot be changed later. Leave empty to generate one.',
   name: 'Name',
   nameHint: 'Display name. You can change it at any time.',
-  type: 'Type',
   state: 'State',
   sources: 'Sources',
   urls: 'URLs',
@@ -45,7 +44,6 @@ export const destinations = {
   isEnabled: 'Enable immediately',
   isEnabledHint:
     'A disabled destination receives no events, and does not receive them later. You can still send it a test event.',
-  states: { enabled: 'enabled', disabled: 'disabled', paused: 'paused' },
   tabs: { overview: 'Overview', failures: 'Failures', test: 'Test', filter: 'Filter', settings: 'Settings' },
   enable: 'Enable',
   disable: 'Disable',

@@ -23,7 +23,6 @@ export const filter = {
   },
   valueHint:
     'Numbers, true, false and null are read as such. Put text that looks like one in quotes: "100". For a list, enter one value per line. Values are never converted.',
-  json: 'Condition',
   group: (path: string) => `Group ${path}`,
   test: (path: string) => `Condition ${path}`,
   combination: (path: string) => `Combination of group ${path}`,

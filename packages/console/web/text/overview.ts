@@ -3,7 +3,6 @@ export const overview = {
   ranges: { '15m': '15 min', '1h': '1 hour', '6h': '6 hours', '24h': '24 hours', '7d': '7 days' },
   range: 'Period',
   chosen: 'the selected period',
-  live: 'Live',
   delivered: 'Delivered',
   successRate: 'Success rate',
   successHint: 'of completed deliveries',

@@ -9,7 +9,6 @@ export const replays = {
   show: 'Deliveries',
   replay: 'Replay …',
   replayOf: (destination: string) => `Replay dead letters of ${destination}`,
-  preview: 'Preview',
   counting: 'Counting …',
   due: (count: string) =>
     count === '1'
@@ -33,9 +32,5 @@ export const replays = {
   cancelThis: 'Cancel replay',
   cancelAsk: 'Deliveries that were already replayed are not undone. You can replay the rest later.',
   cancelled: 'Canceling the replay.',
-  dryRun: 'preview only',
-  event: 'Event',
-  user: 'User',
-  since: 'Since',
   all: 'all destinations',
 };

@@ -16,9 +16,6 @@ export const sources = {
   nameHint: 'Display name. You can change it at any time.',
   state: 'State',
   keys: 'Write keys',
-  connected: 'Destinations',
-  enabled: 'enabled',
-  disabled: 'disabled',
   builtIn: 'built in',
   builtInLead:
     'This source is part of Tailrace. Its events report what happens to destinations. It has no write key.',

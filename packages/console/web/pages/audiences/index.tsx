@@ -2,13 +2,12 @@
 import { useEffect } from 'preact/hooks';
 import { api, ask, type Schema } from '../../api/client.ts';
 import { may } from '../../api/session.ts';
-import { Button } from '../../parts/button.tsx';
+import { Action } from '../../parts/action.tsx';
 import { Card, Empty, PageHead } from '../../parts/card.tsx';
-import { confirmed } from '../../parts/dialog.tsx';
 import { ChoiceField } from '../../parts/field.tsx';
 import { formatCount } from '../../parts/format.ts';
-import { attempt, ErrorNote } from '../../parts/notes.tsx';
-import { usePages } from '../../lists/pager.tsx';
+import { ErrorNote } from '../../parts/notes.tsx';
+import { useList } from '../../lists/pager.tsx';
 import { Status } from '../../parts/status.tsx';
 import { PagedTable, type Column } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
@@ -59,10 +58,7 @@ export default function Audiences({ steps }: PageProps) {
 }
 
 function AudiencesOf({ source }: { readonly source: string }) {
-  const pages = usePages(`audiences ${source}`, (cursor, signal) => {
-    const params = { path: { id: source }, query: { limit: 100, cursor } };
-    return ask(api.GET('/v1/sources/{id}/audiences', { signal, params }));
-  });
+  const pages = useList('/v1/sources/{id}/audiences', { path: { id: source } });
   const running = pages.items.filter(({ sync }) => sync.state === 'running');
   useEffect(() => {
     if (running.length === 0) return undefined;
@@ -71,24 +67,14 @@ function AudiencesOf({ source }: { readonly source: string }) {
       clearTimeout(timer);
     };
   }, [JSON.stringify(running), pages.isLoading]);
-  const remove = async (name: string): Promise<void> => {
-    const asked = { title: words.deleteAudienceTitle(name), message: <p>{words.deleteAudienceMessage}</p> };
-    if (!(await confirmed({ ...asked, action: words.deleteAudience, danger: true }))) return;
-    const params = { path: { id: source, name } };
-    await attempt(
-      () => ask(api.DELETE('/v1/sources/{id}/audiences/{name}', { params })),
-      words.deletedAudience,
-    );
-    await pages.reload();
-  };
   return (
     <>
       {may('write') && (
-        <Upload source={source} names={pages.items.map(({ name }) => name)} onDone={() => pages.reload()} />
+        <Upload source={source} names={pages.items.map(({ name }) => name)} onDone={pages.reload} />
       )}
       <PagedTable
         label={text.shell.pages.audiences}
-        columns={columnsOf(remove)}
+        columns={columnsOf(source, pages.reload)}
         pages={pages}
         keyOf={({ name }) => name}
         empty={<Empty title={words.audiencesEmpty} lead={words.audiencesEmptyLead} />}
@@ -107,7 +93,7 @@ function Progress({ read, sent, total }: Audience['sync']) {
   );
 }
 
-function columnsOf(remove: (name: string) => Promise<void>): readonly Column<Audience>[] {
+function columnsOf(source: string, onDeleted: () => unknown): readonly Column<Audience>[] {
   const columns: Column<Audience>[] = [
     { title: words.audience, kind: 'wrap', cell: ({ name }) => name },
     { title: words.trait, kind: 'wrap', cell: ({ trait }) => <code>{trait}</code> },
@@ -127,9 +113,20 @@ function columnsOf(remove: (name: string) => Promise<void>): readonly Column<Aud
   const action: Column<Audience> = {
     title: text.common.actions,
     cell: ({ name }) => (
-      <Button small kind="danger" label={`${words.deleteAudience} ${name}`} onClick={() => remove(name)}>
+      <Action
+        small
+        kind="danger"
+        label={`${words.deleteAudience} ${name}`}
+        question={{ title: words.deleteAudienceTitle(name), message: words.deleteAudienceMessage }}
+        request={() => {
+          const params = { path: { id: source, name } };
+          return ask(api.DELETE('/v1/sources/{id}/audiences/{name}', { params }));
+        }}
+        done={words.deletedAudience}
+        after={onDeleted}
+      >
         {words.deleteAudience}
-      </Button>
+      </Action>
     ),
   };
   return [...columns, action];

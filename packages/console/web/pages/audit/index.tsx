@@ -1,14 +1,14 @@
 /** The audit log: who changed what, and what was refused. Its filter is in the address. */
-import { api, ask, type Schema } from '../../api/client.ts';
+import type { Schema } from '../../api/client.ts';
 import { Card, Empty, PageHead } from '../../parts/card.tsx';
 import { formatCount } from '../../parts/format.ts';
-import { usePages } from '../../lists/pager.tsx';
+import { useList } from '../../lists/pager.tsx';
+import { SearchForm } from '../../lists/search-form.tsx';
 import { Status } from '../../parts/status.tsx';
 import { PagedTable, type Column } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
 import { text } from '../../text/index.ts';
 import { hrefOf, type PageProps } from '../../url/location.ts';
-import { AuditSearch } from './search.tsx';
 
 const words = text.access;
 type Entry = Schema['AuditEntry'];
@@ -34,25 +34,27 @@ const columns: readonly Column<Entry>[] = [
 ];
 
 export default function Audit({ query }: PageProps) {
-  const { action, target, actor, outcome, since } = query;
-  const pages = usePages(JSON.stringify([action, target, actor, outcome, since]), (cursor, signal) => {
-    const filter = {
-      limit: 100,
-      cursor,
-      action,
-      target,
-      actor,
-      since,
-      outcome: outcomes.find((one) => one === outcome),
-    };
-    return ask(api.GET('/v1/audit', { signal, params: { query: filter } }));
-  });
+  const { action, target, actor, since } = query;
+  const outcome = outcomes.find((one) => one === query['outcome']);
+  const pages = useList('/v1/audit', { query: { action, target, actor, since, outcome } });
   return (
     <>
       <PageHead title={text.shell.pages.audit} lead={words.auditLead} />
       <div class="stack">
         <Card>
-          <AuditSearch query={query} />
+          <SearchForm
+            label={words.search}
+            query={query}
+            choices={[
+              { name: 'outcome', label: words.outcome, values: Object.entries(words.outcomes) },
+              { name: 'since', label: words.since, values: Object.entries(words.sinces) },
+            ]}
+            fields={[
+              { name: 'action', label: words.action, hint: words.actionHint },
+              { name: 'target', label: words.target, hint: words.targetHint },
+              { name: 'actor', label: words.actor },
+            ]}
+          />
         </Card>
         <PagedTable
           label={text.shell.pages.audit}

@@ -1,11 +1,10 @@
 import { api, ask, type Schema } from '../../api/client.ts';
-import { useResource } from '../../api/resource.ts';
+import { useGet } from '../../api/resource.ts';
 import { may } from '../../api/session.ts';
-import { Button } from '../../parts/button.tsx';
+import { Action } from '../../parts/action.tsx';
 import { Card, PageHead, PageOfEntry } from '../../parts/card.tsx';
-import { confirmed } from '../../parts/dialog.tsx';
+import { Facts } from '../../parts/facts.tsx';
 import { formatCount } from '../../parts/format.ts';
-import { attempt } from '../../parts/notes.tsx';
 import { Status } from '../../parts/status.tsx';
 import { Table, type Column } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
@@ -29,60 +28,42 @@ const columns: readonly Column<Row>[] = [
 /** A deletion request with its progress at each source. */
 export function DeletionPage({ id }: { readonly id: string }) {
   const params = { path: { id } };
-  const { data, error, reload } = useResource(
-    `deletion ${id}`,
-    (signal) => ask(api.GET('/v1/deletions/{id}', { signal, params })),
-    { everyMs },
-  );
+  const { data, error, reload } = useGet('/v1/deletions/{id}', params, { everyMs });
   if (!data) return <PageOfEntry title={id} error={error} onRetry={reload} />;
-  const lift = async (): Promise<void> => {
-    const asked = { title: words.liftTitle, message: <p>{words.liftMessage}</p>, action: words.lift };
-    if (!(await confirmed({ ...asked, danger: true }))) return;
-    await attempt(() => ask(api.POST('/v1/deletions/{id}/lift', { params })), words.lifted);
-    await reload();
-  };
+  const moment = (at: string | undefined) => at !== undefined && <Time at={at} both />;
   return (
     <div class="stack">
       <PageHead title={id} lead={<Status of={data.state} />}>
         {may('write') && data.liftedAt === undefined && (
-          <Button kind="danger" onClick={lift}>
+          <Action
+            kind="danger"
+            question={{ title: words.liftTitle, message: words.liftMessage }}
+            request={() => ask(api.POST('/v1/deletions/{id}/lift', { params }))}
+            done={words.lifted}
+            after={reload}
+          >
             {words.lift}
-          </Button>
+          </Action>
         )}
       </PageHead>
       <Card>
-        <dl class="facts">
-          <dt>{words.users}</dt>
-          <dd>{formatCount(data.users)}</dd>
-          <dt>{words.created}</dt>
-          <dd>
-            <Time at={data.createdAt} both />
-          </dd>
-          <dt>{words.updated}</dt>
-          <dd>
-            <Time at={data.updatedAt} both />
-          </dd>
-          {data.liftedAt !== undefined && (
-            <>
-              <dt>{words.liftedAt}</dt>
-              <dd>
-                <Time at={data.liftedAt} both />
-              </dd>
-            </>
-          )}
-          {data.unaffected.length > 0 && (
-            <>
-              <dt>{words.unaffected}</dt>
-              <dd>
-                {data.unaffected.map(({ sourceId, reason }) => (
+        <Facts
+          of={[
+            [words.users, formatCount(data.users)],
+            [words.created, moment(data.createdAt)],
+            [words.updated, moment(data.updatedAt)],
+            [words.liftedAt, moment(data.liftedAt)],
+            [
+              words.unaffected,
+              data.unaffected.length > 0 &&
+                data.unaffected.map(({ sourceId, reason }) => (
                   <div key={sourceId}>
                     {sourceId}: {words.unaffectedReasons[reason]}
                   </div>
-                ))}
-              </dd>
-            </>
-          )}
-        </dl>
+                )),
+            ],
+          ]}
+        />
       </Card>
       <Card flush>
         <Table

@@ -1,14 +1,13 @@
-import { useState } from 'preact/hooks';
 import { api, ask, type Schema } from '../../api/client.ts';
 import { may } from '../../api/session.ts';
 import { Card, Empty, PageHead } from '../../parts/card.tsx';
 import { confirmed } from '../../parts/dialog.tsx';
-import { fieldsOf, Form } from '../../parts/entry-form.tsx';
+import { Form, useForm } from '../../parts/entry-form.tsx';
 import { TextField } from '../../parts/field.tsx';
-import { linesOf, useSubmission } from '../../parts/form.ts';
+import { linesOf } from '../../parts/form.ts';
 import { formatCount } from '../../parts/format.ts';
 import { toast } from '../../parts/notes.tsx';
-import { usePages } from '../../lists/pager.tsx';
+import { useList } from '../../lists/pager.tsx';
 import { Status } from '../../parts/status.tsx';
 import { PagedTable, type Column } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
@@ -34,9 +33,7 @@ const columns: readonly Column<Schema['DeletionSummary']>[] = [
 ];
 
 export function DeletionList() {
-  const pages = usePages('deletions', (cursor, signal) =>
-    ask(api.GET('/v1/deletions', { signal, params: { query: { limit: 100, cursor } } })),
-  );
+  const pages = useList('/v1/deletions', {});
   return (
     <>
       <PageHead title={text.shell.pages.deletions} lead={words.deletionsLead} />
@@ -55,29 +52,22 @@ export function DeletionList() {
 }
 
 function CreateDeletion() {
-  const [draft, setDraft] = useState({ userIds: '', sources: '' });
-  const submission = useSubmission();
-  const field = fieldsOf(draft, setDraft, submission.error);
+  const { draft, field, form } = useForm({ userIds: '', sources: '' }, async (draft) => {
+    const chosen = linesOf(draft.sources);
+    const body = { userIds: linesOf(draft.userIds), ...(chosen.length > 0 && { sources: chosen }) };
+    const begin = place.peek();
+    const { id } = await ask(api.POST('/v1/deletions', { body }));
+    toast(words.deletionDone);
+    goFrom(begin, ['deletions', id]);
+  });
   const create = async (): Promise<void> => {
-    const userIds = linesOf(draft.userIds);
-    const asked = {
-      title: words.deletionTitle(formatCount(userIds.length)),
-      message: <p>{words.deletionMessage}</p>,
-      action: words.createDeletion,
-    };
-    if (!(await confirmed({ ...asked, danger: true }))) return;
-    await submission.run(async () => {
-      const chosen = linesOf(draft.sources);
-      const body = { userIds, ...(chosen.length > 0 && { sources: chosen }) };
-      const begin = place.peek();
-      const { id } = await ask(api.POST('/v1/deletions', { body }));
-      toast(words.deletionDone);
-      goFrom(begin, ['deletions', id]);
-    });
+    const title = words.deletionTitle(formatCount(linesOf(draft.userIds).length));
+    const asked = { title, message: words.deletionMessage, action: words.createDeletion, danger: true };
+    if (await confirmed(asked)) await form.onSubmit();
   };
   return (
     <Card title={words.createDeletion}>
-      <Form state={submission} onSubmit={create} action={words.createDeletion} kind="danger" wide>
+      <Form {...form} onSubmit={create} action={words.createDeletion} kind="danger" wide>
         <div class="columns">
           <TextField
             label={words.userIds}

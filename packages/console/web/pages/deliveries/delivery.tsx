@@ -1,12 +1,12 @@
 import { api, ask, type Schema } from '../../api/client.ts';
 import { useLive } from '../../api/live.ts';
-import { useResource } from '../../api/resource.ts';
+import { useGet, useResource } from '../../api/resource.ts';
 import { may } from '../../api/session.ts';
-import { Button } from '../../parts/button.tsx';
+import { Action } from '../../parts/action.tsx';
 import { Card, PageHead } from '../../parts/card.tsx';
 import { Id, Json } from '../../parts/code.tsx';
-import { confirmed } from '../../parts/dialog.tsx';
-import { attempt, ErrorNote } from '../../parts/notes.tsx';
+import { Facts } from '../../parts/facts.tsx';
+import { ErrorNote } from '../../parts/notes.tsx';
 import { Reason, Status } from '../../parts/status.tsx';
 import { Ago, Time } from '../../parts/time.tsx';
 import { text } from '../../text/index.ts';
@@ -15,36 +15,35 @@ import { TimeLine } from './time-line.tsx';
 
 type DeliveryWithAttempts = Schema['DeliveryWithAttempts'];
 
+const words = text.deliveries;
 const refreshMs = 5_000;
 const hasEnded = (status: string | undefined): boolean =>
   status === 'delivered' || status === 'dead' || status === 'unknown';
 
 export function Delivery({ id }: { readonly id: string }) {
-  const shown = useResource(id, (signal) =>
-    ask(api.GET('/v1/deliveries/{deliveryId}', { params: { path: { deliveryId: id } }, signal })),
-  );
+  const shown = useGet('/v1/deliveries/{deliveryId}', { path: { deliveryId: id } });
   const { data, error } = shown;
   const isPending = data !== undefined && !hasEnded(data.status);
   // A pending delivery changes without an action of this page.
-  useResource(isPending ? `${id} again` : null, () => shown.reload(), { everyMs: refreshMs });
-  useLive('', { onCounts: () => void (isPending && shown.reload()) });
+  useResource(isPending ? `${id} again` : null, shown.reload, { everyMs: refreshMs });
+  useLive({ onCounts: () => void (isPending && shown.reload()) });
   return (
     <div class="stack wide">
       <PageHead
-        title={data ? (data.event ?? data.type) : text.deliveries.one}
+        title={data ? (data.event ?? data.type) : words.one}
         lead={data && <Status of={data.status} />}
       >
-        {data && may('write') && <Actions delivery={data} onDone={() => shown.reload()} />}
+        {data && may('write') && <Actions delivery={data} onDone={shown.reload} />}
       </PageHead>
-      <ErrorNote error={error} onRetry={() => shown.reload()} />
+      <ErrorNote error={error} onRetry={shown.reload} />
       {data && (
         <>
-          <Card title={text.deliveries.timeline}>
+          <Card title={words.timeline}>
             <TimeLine delivery={data} />
           </Card>
           <div class="columns">
-            <Card title={text.deliveries.one}>
-              <Facts delivery={data} />
+            <Card title={words.one}>
+              <FactsOf delivery={data} />
             </Card>
             <Body id={id} />
           </div>
@@ -64,114 +63,82 @@ function Actions({
   const { deliveryId, destinationId, status } = delivery;
   if (hasEnded(status)) {
     return (
-      <Button
+      <Action
         kind="main-action"
-        onClick={async () => {
-          const { resend: action, resendAsk: message, resent } = text.deliveries;
-          if (!(await confirmed({ title: action, message: <p>{message}</p>, action }))) return;
-          const path = { deliveryId };
-          await attempt(
-            () => ask(api.POST('/v1/deliveries/{deliveryId}/resend', { params: { path } })),
-            resent,
-          );
-          await onDone();
-        }}
+        question={{ title: words.resend, message: words.resendAsk }}
+        request={() =>
+          ask(api.POST('/v1/deliveries/{deliveryId}/resend', { params: { path: { deliveryId } } }))
+        }
+        done={words.resent}
+        after={onDone}
       >
-        {text.deliveries.resend}
-      </Button>
+        {words.resend}
+      </Action>
     );
   }
   return (
-    <Button
-      onClick={async () => {
-        const { retryNow: action, retryAsk, retried } = text.deliveries;
-        if (!(await confirmed({ title: action, message: <p>{retryAsk(destinationId)}</p>, action }))) return;
-        const path = { id: destinationId };
-        await attempt(() => ask(api.POST('/v1/destinations/{id}/retry', { params: { path } })), retried);
-        await onDone();
-      }}
+    <Action
+      question={{ title: words.retryNow, message: words.retryAsk(destinationId) }}
+      request={() =>
+        ask(api.POST('/v1/destinations/{id}/retry', { params: { path: { id: destinationId } } }))
+      }
+      done={words.retried}
+      after={onDone}
     >
-      {text.deliveries.retryNow}
-    </Button>
+      {words.retryNow}
+    </Action>
   );
 }
 
-function Facts({ delivery }: { readonly delivery: DeliveryWithAttempts }) {
-  const {
-    deliveryId,
-    eventId,
-    sourceId,
-    destinationId,
-    userKey,
-    type,
-    createdAt,
-    reason,
-    nextDueAt,
-    status,
-  } = delivery;
-  const words = text.deliveries;
+function FactsOf({ delivery }: { readonly delivery: DeliveryWithAttempts }) {
+  const { deliveryId, eventId, sourceId, destinationId, userKey, reason, nextDueAt, status } = delivery;
   return (
-    <dl class="facts">
-      <dt>{words.destination}</dt>
-      <dd>
-        <a href={hrefOf(['destinations', destinationId])}>{destinationId}</a>
-      </dd>
-      <dt>{words.source}</dt>
-      <dd>
-        <a href={hrefOf(['sources', sourceId])}>{sourceId}</a>
-      </dd>
-      <dt>{words.user}</dt>
-      <dd>{may('write') ? <a href={hrefOf(['deliveries'], { user: userKey })}>{userKey}</a> : userKey}</dd>
-      <dt>{words.type}</dt>
-      <dd>{type}</dd>
-      <dt>{words.created}</dt>
-      <dd>
-        <Time at={createdAt} both />
-      </dd>
-      {status !== 'delivered' && reason !== undefined && (
-        <>
-          <dt>{words.reason}</dt>
-          <dd>
-            <Reason of={reason} />
-          </dd>
-        </>
-      )}
-      {nextDueAt !== undefined && (
-        <>
-          <dt>{words.nextDue}</dt>
-          <dd>
-            <Ago at={nextDueAt} /> · <Time at={nextDueAt} />
-          </dd>
-        </>
-      )}
-      <dt>{words.eventId}</dt>
-      <dd>
-        <Id of={eventId} />
-        <a href={hrefOf(['why', eventId])}>{words.why}</a>
-      </dd>
-      <dt>{words.one}</dt>
-      <dd>
-        <Id of={deliveryId} />
-      </dd>
-    </dl>
+    <Facts
+      of={[
+        [words.destination, <a href={hrefOf(['destinations', destinationId])}>{destinationId}</a>],
+        [words.source, <a href={hrefOf(['sources', sourceId])}>{sourceId}</a>],
+        [
+          words.user,
+          may('write') ? <a href={hrefOf(['deliveries'], { user: userKey })}>{userKey}</a> : userKey,
+        ],
+        [words.type, delivery.type],
+        [words.created, <Time at={delivery.createdAt} both />],
+        [words.reason, status !== 'delivered' && reason !== undefined && <Reason of={reason} />],
+        [
+          words.nextDue,
+          nextDueAt !== undefined && (
+            <>
+              <Ago at={nextDueAt} /> · <Time at={nextDueAt} />
+            </>
+          ),
+        ],
+        [
+          words.eventId,
+          <>
+            <Id of={eventId} />
+            <a href={hrefOf(['why', eventId])}>{words.why}</a>
+          </>,
+        ],
+        [words.one, <Id of={deliveryId} />],
+      ]}
+    />
   );
 }
 
 function Body({ id }: { readonly id: string }) {
-  const { data, error, reload } = useResource(`${id} body`, (signal) =>
-    ask(api.GET('/v1/deliveries/{deliveryId}/body', { params: { path: { deliveryId: id } }, signal })),
-  );
+  const path = { deliveryId: id };
+  const { data, error, reload } = useGet('/v1/deliveries/{deliveryId}/body', { path });
   return (
-    <Card title={text.deliveries.body}>
+    <Card title={words.body}>
       {error?.status === 404 ? (
-        <p class="quiet">{text.deliveries.bodyGone}</p>
+        <p class="quiet">{words.bodyGone}</p>
       ) : (
         <ErrorNote error={error} onRetry={reload} />
       )}
       {data && (
         <div class="stack tight">
-          {data.masked && <p class="quiet">{text.deliveries.bodyMasked}</p>}
-          <Json label={text.deliveries.body}>{data.text ?? JSON.stringify(data.body)}</Json>
+          {data.masked && <p class="quiet">{words.bodyMasked}</p>}
+          <Json label={words.body}>{data.text ?? JSON.stringify(data.body)}</Json>
         </div>
       )}
     </Card>

@@ -1,9 +1,9 @@
-import { api, ask, type Schema } from '../../api/client.ts';
+import type { Schema } from '../../api/client.ts';
 import { may } from '../../api/session.ts';
 import { LinkButton } from '../../parts/button.tsx';
 import { Empty, PageHead } from '../../parts/card.tsx';
 import { LongList } from '../../lists/long-list.tsx';
-import { usePages } from '../../lists/pager.tsx';
+import { useList } from '../../lists/pager.tsx';
 import { useSelection } from '../../lists/selection.ts';
 import { Reason, Status } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
@@ -18,10 +18,7 @@ const pageSize = 200;
 const keyOf = ({ deliveryId }: Delivery): string => deliveryId;
 
 export function DeliveryList({ query }: Pick<PageProps, 'query'>) {
-  const wanted = wantedOf(query);
-  const pages = usePages(JSON.stringify(wanted), (cursor, signal) =>
-    ask(api.GET('/v1/deliveries', { params: { query: { ...wanted, limit: pageSize, cursor } }, signal })),
-  );
+  const pages = useList('/v1/deliveries', { query: { ...wantedOf(query), limit: pageSize } });
   const selection = useSelection(pages.items, keyOf);
   return (
     <>

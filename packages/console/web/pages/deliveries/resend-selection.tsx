@@ -32,22 +32,12 @@ export function ResendSelection({ selection, onDone }: ResendProps) {
   };
   return (
     <div class="row" role="group" aria-label={words.chosen}>
-      <Button
-        small
-        onClick={() => {
-          selection.all();
-        }}
-      >
+      <Button small onClick={selection.all}>
         {words.chooseAll}
       </Button>
       {count > 0 && (
         <>
-          <Button
-            small
-            onClick={() => {
-              selection.clear();
-            }}
-          >
+          <Button small onClick={selection.clear}>
             {words.chooseNone}
           </Button>
           <Button small kind="main-action" disabled={count > mostAtOnce} onClick={start}>

@@ -1,12 +1,11 @@
 /** Creates a destination: its type from the catalog, then its form. */
 import { useState } from 'preact/hooks';
 import { api, ask } from '../../api/client.ts';
-import { useResource } from '../../api/resource.ts';
+import { useGet } from '../../api/resource.ts';
 import { LinkButton } from '../../parts/button.tsx';
 import { Card, PageHead } from '../../parts/card.tsx';
-import { Form } from '../../parts/entry-form.tsx';
+import { Form, useForm } from '../../parts/entry-form.tsx';
 import { CheckField, problemOf, TextField } from '../../parts/field.tsx';
-import { useSubmission } from '../../parts/form.ts';
 import { ErrorNote, toast } from '../../parts/notes.tsx';
 import { text } from '../../text/index.ts';
 import { goFrom, hrefOf, place } from '../../url/location.ts';
@@ -17,7 +16,7 @@ import { omit } from '../../versions/omit.ts';
 const words = text.destinations;
 
 export function CreateDestination({ query }: { readonly query: Readonly<Record<string, string>> }) {
-  const { data, error, reload } = useResource('catalog', (signal) => ask(api.GET('/v1/catalog', { signal })));
+  const { data, error, reload } = useGet('/v1/catalog', {});
   const { type, source } = query;
   const chosen = data?.items.find((entry) => entry.type === type);
   if (chosen) return <NewForm type={chosen.type} source={source} />;
@@ -48,25 +47,24 @@ export function CreateDestination({ query }: { readonly query: Readonly<Record<s
 function NewForm({ type, source }: { readonly type: string; readonly source: string | undefined }) {
   const [id, setId] = useState('');
   const [isEnabled, setEnabled] = useState(false);
-  const [draft, setDraft] = useState(() => newDraft(source === undefined ? [] : [source]));
-  const submission = useSubmission();
-  const { error, run } = submission;
-  const create = (): Promise<boolean> =>
-    run(async () => {
+  const { draft, setDraft, form } = useForm(
+    () => newDraft(source === undefined ? [] : [source]),
+    async (draft) => {
       const entry = entryOf(draft, { id: id.trim(), type: 'Webhooks', enabled: isEnabled });
       const body = entry.id === '' ? omit(entry, 'id') : entry;
       const begin = place.peek();
       const destination = await ask(api.POST('/v1/destinations', { body }));
       toast(words.created);
       goFrom(begin, ['destinations', destination.id], { tab: 'test' });
-    });
+    },
+  );
+  const { error } = form.state;
   return (
     <>
       <PageHead title={words.create} lead={`${words.chosen}: ${type}`} />
       <Card>
         <Form
-          state={submission}
-          onSubmit={create}
+          {...form}
           action={words.create}
           kind="main-action"
           beside={<LinkButton href={hrefOf(['destinations'])}>{text.common.cancel}</LinkButton>}

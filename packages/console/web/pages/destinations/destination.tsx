@@ -2,10 +2,9 @@
 import { api, askWhole } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
 import { isLimitedToBoth, may } from '../../api/session.ts';
-import { Button, LinkButton } from '../../parts/button.tsx';
+import { Action } from '../../parts/action.tsx';
+import { LinkButton } from '../../parts/button.tsx';
 import { Card, Empty, PageHead, PageOfEntry } from '../../parts/card.tsx';
-import { confirmed } from '../../parts/dialog.tsx';
-import { attempt } from '../../parts/notes.tsx';
 import { Status } from '../../parts/status.tsx';
 import { tabOf, Tabs } from '../../parts/tabs.tsx';
 import { text } from '../../text/index.ts';
@@ -103,42 +102,43 @@ function Lead({ destination }: { readonly destination: Destination }) {
 function Actions({ version, onVersion }: VersionProps<Destination>) {
   const { id, enabled, paused } = version.data;
   const params = { path: { id } };
-  const act = async (action: () => Promise<Version<Destination>>, done: string): Promise<void> => {
-    const changed = await attempt(action, done);
-    if (changed) onVersion(changed);
-  };
   const setEnabled = (isEnabled: boolean): Promise<Version<Destination>> =>
     askWhole(api.PATCH('/v1/destinations/{id}', { params, body: { enabled: isEnabled } }));
-  const disable = async (): Promise<void> => {
-    const asked = { title: words.disableTitle(id), message: <p>{words.disableMessage}</p> };
-    if (!(await confirmed({ ...asked, action: words.disable, danger: true }))) return;
-    await act(() => setEnabled(false), words.disabledDone);
+  const show = (changed: Version<Destination> | undefined): void => {
+    if (changed) onVersion(changed);
   };
   return (
     <>
       {paused ? (
-        <Button
-          onClick={() =>
-            act(() => askWhole(api.POST('/v1/destinations/{id}/resume', { params })), words.resumed)
-          }
+        <Action
+          request={() => askWhole(api.POST('/v1/destinations/{id}/resume', { params }))}
+          done={words.resumed}
+          after={show}
         >
           {words.resume}
-        </Button>
+        </Action>
       ) : (
-        <Button
-          onClick={() =>
-            act(() => askWhole(api.POST('/v1/destinations/{id}/pause', { params })), words.paused)
-          }
+        <Action
+          request={() => askWhole(api.POST('/v1/destinations/{id}/pause', { params }))}
+          done={words.paused}
+          after={show}
         >
           {words.pause}
-        </Button>
+        </Action>
       )}
       {enabled ? (
-        <Button onClick={disable}>{words.disable}</Button>
+        <Action
+          question={{ title: words.disableTitle(id), message: words.disableMessage, danger: true }}
+          request={() => setEnabled(false)}
+          done={words.disabledDone}
+          after={show}
+        >
+          {words.disable}
+        </Action>
       ) : (
-        <Button kind="main-action" onClick={() => act(() => setEnabled(true), words.enabled)}>
+        <Action kind="main-action" request={() => setEnabled(true)} done={words.enabled} after={show}>
           {words.enable}
-        </Button>
+        </Action>
       )}
     </>
   );

@@ -1,8 +1,7 @@
-import { api, ask } from '../../api/client.ts';
 import { isLimited, may } from '../../api/session.ts';
 import { LinkButton } from '../../parts/button.tsx';
 import { Empty, PageHead } from '../../parts/card.tsx';
-import { usePages } from '../../lists/pager.tsx';
+import { useList } from '../../lists/pager.tsx';
 import { ListSearch } from '../../lists/list-search.tsx';
 import { Status } from '../../parts/status.tsx';
 import { PagedTable, type Column } from '../../parts/table.tsx';
@@ -34,10 +33,7 @@ const columns: readonly Column<Destination>[] = [
 
 export function DestinationList({ query }: Pick<PageProps, 'query'>) {
   const { search = '' } = query;
-  const pages = usePages(`destinations ${search}`, (cursor, signal) => {
-    const wanted = { limit: 100, cursor, ...(search !== '' && { search }) };
-    return ask(api.GET('/v1/destinations', { signal, params: { query: wanted } }));
-  });
+  const pages = useList('/v1/destinations', { query: search === '' ? {} : { search } });
   const create = may('write') && !isLimited.value && (
     <LinkButton kind="main-action" href={hrefOf(['destinations', '+new'])}>
       {words.create}

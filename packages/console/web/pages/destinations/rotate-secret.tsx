@@ -1,9 +1,8 @@
 import { useState } from 'preact/hooks';
 import { api, ask, type Schema } from '../../api/client.ts';
 import { Card } from '../../parts/card.tsx';
-import { Form } from '../../parts/entry-form.tsx';
-import { CheckField, problemOf, TextField } from '../../parts/field.tsx';
-import { useSubmission } from '../../parts/form.ts';
+import { Form, useForm } from '../../parts/entry-form.tsx';
+import { CheckField, TextField } from '../../parts/field.tsx';
 import { Once } from '../../parts/once.tsx';
 import { formatLocal } from '../../parts/format.ts';
 import { text } from '../../text/index.ts';
@@ -16,15 +15,10 @@ const words = text.destinations;
 /** Rotates the shared secret. The new one is shown once. */
 export function RotateSecret({ version, onVersion }: VersionProps<Destination>) {
   const { id } = version.data;
-  const [keepPreviousFor, setKeep] = useState('24h');
-  const [isForced, setForced] = useState(false);
   const [made, setMade] = useState<Schema['RotateSecretAnswer']>();
-  const submission = useSubmission();
-  const rotate = (): Promise<boolean> =>
-    submission.run(async () => {
-      const body = { keepPreviousFor, ...(isForced && { force: true }) };
-      setMade(await ask(api.POST('/v1/destinations/{id}/rotate-secret', { params: { path: { id } }, body })));
-    });
+  const { field, form } = useForm({ keepPreviousFor: '24h', force: false }, async (body) => {
+    setMade(await ask(api.POST('/v1/destinations/{id}/rotate-secret', { params: { path: { id } }, body })));
+  });
   const close = async (): Promise<void> => {
     setMade(undefined);
     onVersion(await requests.load(id));
@@ -32,16 +26,10 @@ export function RotateSecret({ version, onVersion }: VersionProps<Destination>) 
   const until = made?.previousSharedSecretUntil;
   return (
     <Card title={words.rotate}>
-      <Form state={submission} onSubmit={rotate} action={words.rotate}>
+      <Form {...form} action={words.rotate}>
         <p class="quiet">{words.rotateLead}</p>
-        <TextField
-          label={words.keepFor}
-          hint={words.keepForHint}
-          value={keepPreviousFor}
-          onValue={setKeep}
-          problem={problemOf(submission.error, 'keepPreviousFor')}
-        />
-        <CheckField label={words.force} value={isForced} onValue={setForced} />
+        <TextField label={words.keepFor} hint={words.keepForHint} {...field('keepPreviousFor')} />
+        <CheckField label={words.force} {...field('force')} />
       </Form>
       {made && (
         <Once

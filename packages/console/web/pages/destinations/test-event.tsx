@@ -3,9 +3,8 @@ import { useState } from 'preact/hooks';
 import { api, ask, type Schema } from '../../api/client.ts';
 import { Card } from '../../parts/card.tsx';
 import { Code, Json } from '../../parts/code.tsx';
-import { Form } from '../../parts/entry-form.tsx';
+import { Form, useForm } from '../../parts/entry-form.tsx';
 import { ChoiceField } from '../../parts/field.tsx';
-import { useSubmission } from '../../parts/form.ts';
 import { formatDuration } from '../../parts/format.ts';
 import { Badge, Reason } from '../../parts/status.tsx';
 import { text } from '../../text/index.ts';
@@ -16,34 +15,28 @@ const types = ['track', 'identify', 'page', 'screen', 'group', 'alias', 'delete'
 type CallType = (typeof types)[number];
 
 export function TestEvent({ destination }: { readonly destination: Destination }) {
-  const [type, setType] = useState<CallType>('track');
-  const [webhook, setWebhook] = useState('');
   const [results, setResults] = useState<readonly Schema['TestResult'][]>();
-  const submission = useSubmission();
   const { id, settings } = destination;
-  const send = (): Promise<boolean> =>
-    submission.run(async () => {
-      const body = { type, ...(webhook !== '' && { webhook: Number(webhook) }) };
-      const answer = await ask(api.POST('/v1/destinations/{id}/test', { params: { path: { id } }, body }));
-      setResults(answer.items);
-    });
+  const { field, form } = useForm({ type: 'track' as CallType, webhook: '' }, async ({ type, webhook }) => {
+    const body = { type, ...(webhook !== '' && { webhook: Number(webhook) }) };
+    const answer = await ask(api.POST('/v1/destinations/{id}/test', { params: { path: { id } }, body }));
+    setResults(answer.items);
+  });
   return (
     <div class="stack">
       <Card title={words.test}>
-        <Form state={submission} onSubmit={send} action={words.send} kind="main-action">
+        <Form {...form} action={words.send} kind="main-action">
           <p class="quiet">{words.testLead}</p>
           <div class="columns">
             <ChoiceField
               label={words.testType}
-              value={type}
-              onValue={setType}
+              {...field('type')}
               choices={types.map((one) => [one, one] as const)}
             />
             {settings.webhooks.length > 1 && (
               <ChoiceField
                 label={words.testUrl}
-                value={webhook}
-                onValue={setWebhook}
+                {...field('webhook')}
                 choices={[
                   ['', words.testAll],
                   ...settings.webhooks.map(({ url }, index) => [String(index), url] as const),

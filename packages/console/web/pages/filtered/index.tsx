@@ -1,9 +1,9 @@
 /** The events that connected destinations did not get, each with the reason. A row leads to the whole way of its event. */
-import { api, ask, type Schema } from '../../api/client.ts';
+import type { Schema } from '../../api/client.ts';
 import { LinkButton } from '../../parts/button.tsx';
 import { Empty, PageHead } from '../../parts/card.tsx';
 import { LongList } from '../../lists/long-list.tsx';
-import { usePages } from '../../lists/pager.tsx';
+import { useList } from '../../lists/pager.tsx';
 import { SearchForm } from '../../lists/search-form.tsx';
 import { Reason } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
@@ -17,9 +17,7 @@ type FilteredEvent = Schema['FilteredEvent'];
 export default function FilteredPage({ query }: PageProps) {
   const { reason, source, destination, since, until } = query;
   const wanted = { reason, source, destination, since, until };
-  const pages = usePages(JSON.stringify(wanted), (cursor, signal) =>
-    ask(api.GET('/v1/decisions', { params: { query: { ...wanted, limit: pageSize, cursor } }, signal })),
-  );
+  const pages = useList('/v1/decisions', { query: { ...wanted, limit: pageSize } });
   return (
     <>
       <PageHead title={text.shell.pages.filtered} lead={words.lead} />

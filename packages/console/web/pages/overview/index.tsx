@@ -1,7 +1,7 @@
 import { useRef } from 'preact/hooks';
-import { api, ask, type Schema } from '../../api/client.ts';
+import type { Schema } from '../../api/client.ts';
 import { useLive } from '../../api/live.ts';
-import { useResource } from '../../api/resource.ts';
+import { useGet } from '../../api/resource.ts';
 import { isLimited } from '../../api/session.ts';
 import { LinkButton } from '../../parts/button.tsx';
 import { Card, Empty, PageHead } from '../../parts/card.tsx';
@@ -35,13 +35,9 @@ export default function OverviewPage({ query }: PageProps) {
 
 function Whole({ query }: Pick<PageProps, 'query'>) {
   const range = rangeOf(query);
-  const shown = useResource(
-    JSON.stringify(range),
-    (signal) => ask(api.GET('/v1/overview', { params: { query: range }, signal })),
-    { everyMs: refreshMs },
-  );
+  const shown = useGet('/v1/overview', { query: range }, { everyMs: refreshMs });
   const askedAt = useRef(0);
-  useLive('', {
+  useLive({
     onCounts() {
       // A fixed period in the past does not change.
       if (range.until !== undefined || Date.now() - askedAt.current < liveMs) return;
@@ -56,7 +52,7 @@ function Whole({ query }: Pick<PageProps, 'query'>) {
       <PageHead title={text.shell.pages.overview} lead={text.overview.lead}>
         <RangeChoice query={query} />
       </PageHead>
-      <ErrorNote error={error} onRetry={() => shown.reload()} />
+      <ErrorNote error={error} onRetry={shown.reload} />
       {data && data.behind > 1_000 && <p class="quiet">{text.overview.behind(formatCount(data.behind))}</p>}
       {(data !== undefined || error === undefined) && <Content overview={data} />}
     </div>

@@ -1,8 +1,8 @@
 /** The sources that a form offers: the first ones, and a search for the others, because there may be thousands. */
 import type { ComponentChildren } from 'preact';
 import { useRef, useState } from 'preact/hooks';
-import { api, ask, type Schema } from '../../api/client.ts';
-import { useResource, type Resource } from '../../api/resource.ts';
+import type { Schema } from '../../api/client.ts';
+import { useGet, type Resource } from '../../api/resource.ts';
 import { SearchField } from '../../lists/list-search.tsx';
 import { text } from '../../text/index.ts';
 
@@ -18,10 +18,8 @@ interface SourceChoice extends Pick<Resource<unknown>, 'error' | 'reload'> {
 
 export function useSourceChoice(): SourceChoice {
   const [search, setSearch] = useState('');
-  const { data, error, reload } = useResource(`sources ${search}`, (signal) => {
-    const query = { limit, ...(search !== '' && { search }) };
-    return ask(api.GET('/v1/sources', { signal, params: { query } }));
-  });
+  const query = { limit, ...(search !== '' && { search }) };
+  const { data, error, reload } = useGet('/v1/sources', { query });
   // While another search loads, the sources before it stay.
   const last = useRef(data);
   last.current = data ?? last.current;

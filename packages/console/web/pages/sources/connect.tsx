@@ -1,13 +1,13 @@
 /** How an application is connected: a snippet with its write key, the destinations, and the events as they arrive. */
 import { useState } from 'preact/hooks';
-import { api, ask, type Schema } from '../../api/client.ts';
+import type { Schema } from '../../api/client.ts';
 import { isLimited, may, session } from '../../api/session.ts';
-import { Button, LinkButton } from '../../parts/button.tsx';
+import { Button, Choices, LinkButton } from '../../parts/button.tsx';
 import { Card, Empty } from '../../parts/card.tsx';
 import { Code, CopyButton } from '../../parts/code.tsx';
 import { ChoiceField, TextField } from '../../parts/field.tsx';
 import { ErrorNote } from '../../parts/notes.tsx';
-import { usePages } from '../../lists/pager.tsx';
+import { useList } from '../../lists/pager.tsx';
 import { Status } from '../../parts/status.tsx';
 import { text } from '../../text/index.ts';
 import { hrefOf, setQuery } from '../../url/location.ts';
@@ -62,20 +62,14 @@ function Snippets({ source, query }: ConnectProps) {
             />
           )}
         </div>
-        <div class="choices" role="group" aria-label={words.snippets}>
-          {snippets.map(({ name }) => (
-            <Button
-              key={name}
-              small
-              extra={{ 'aria-pressed': name === chosen?.name }}
-              onClick={() => {
-                setQuery({ sdk: name });
-              }}
-            >
-              {name}
-            </Button>
-          ))}
-        </div>
+        <Choices
+          label={words.snippets}
+          choices={snippets.map(({ name }) => [name, name])}
+          current={chosen?.name}
+          onChoose={(sdk) => {
+            setQuery({ sdk });
+          }}
+        />
         <Code label={words.snippets}>{code}</Code>
         {isMasked && <p class="quiet small">{words.maskedKey}</p>}
       </div>
@@ -84,10 +78,7 @@ function Snippets({ source, query }: ConnectProps) {
 }
 
 function DestinationsOf({ id }: { readonly id: string }) {
-  const pages = usePages(`destinations of ${id}`, (cursor, signal) => {
-    const query = { limit: 100, cursor, source: id };
-    return ask(api.GET('/v1/destinations', { signal, params: { query } }));
-  });
+  const pages = useList('/v1/destinations', { query: { source: id } });
   const { items, isLoading, error } = pages;
   const create = may('write') && !isLimited.value && (
     <LinkButton small href={hrefOf(['destinations', '+new'], { source: id })}>
@@ -96,7 +87,7 @@ function DestinationsOf({ id }: { readonly id: string }) {
   );
   return (
     <Card title={words.destinationsOf} actions={create}>
-      <ErrorNote error={error} onRetry={() => pages.reload()} />
+      <ErrorNote error={error} onRetry={pages.reload} />
       {items.length === 0 && !isLoading && !error && (
         <Empty title={words.noDestination} lead={words.noDestinationLead} />
       )}
@@ -110,7 +101,7 @@ function DestinationsOf({ id }: { readonly id: string }) {
       </ul>
       {pages.hasMore && (
         <div class="row more">
-          <Button small onClick={() => pages.more()}>
+          <Button small onClick={pages.more}>
             {text.common.more}
           </Button>
         </div>

@@ -1,10 +1,8 @@
-import { useState } from 'preact/hooks';
 import { api, ask } from '../../api/client.ts';
 import { LinkButton } from '../../parts/button.tsx';
 import { Card, PageHead } from '../../parts/card.tsx';
-import { fieldsOf, Form } from '../../parts/entry-form.tsx';
+import { Form, useForm } from '../../parts/entry-form.tsx';
 import { TextField } from '../../parts/field.tsx';
-import { useSubmission } from '../../parts/form.ts';
 import { toast } from '../../parts/notes.tsx';
 import { text } from '../../text/index.ts';
 import { goFrom, hrefOf, place } from '../../url/location.ts';
@@ -12,25 +10,19 @@ import { goFrom, hrefOf, place } from '../../url/location.ts';
 const words = text.sources;
 
 export function CreateSource() {
-  const [draft, setDraft] = useState({ name: '', id: '' });
-  const submission = useSubmission();
-  const field = fieldsOf(draft, setDraft, submission.error);
-  const create = (): Promise<boolean> =>
-    submission.run(async () => {
-      const { name, id } = draft;
-      const body = { ...(name !== '' && { name }), ...(id !== '' && { id }) };
-      const begin = place.peek();
-      const source = await ask(api.POST('/v1/sources', { body }));
-      toast(words.created);
-      goFrom(begin, ['sources', source.id]);
-    });
+  const { field, form } = useForm({ name: '', id: '' }, async ({ name, id }) => {
+    const body = { ...(name !== '' && { name }), ...(id !== '' && { id }) };
+    const begin = place.peek();
+    const source = await ask(api.POST('/v1/sources', { body }));
+    toast(words.created);
+    goFrom(begin, ['sources', source.id]);
+  });
   return (
     <>
       <PageHead title={words.create} lead={words.lead} />
       <Card>
         <Form
-          state={submission}
-          onSubmit={create}
+          {...form}
           action={words.create}
           kind="main-action"
           beside={<LinkButton href={hrefOf(['sources'])}>{text.common.cancel}</LinkButton>}

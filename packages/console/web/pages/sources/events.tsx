@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks';
 import { api, ask, type Schema } from '../../api/client.ts';
 import { may } from '../../api/session.ts';
+import { Action } from '../../parts/action.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Card, Empty } from '../../parts/card.tsx';
 import { confirmed } from '../../parts/dialog.tsx';
@@ -30,44 +31,24 @@ export function SourceEvents({ id }: { readonly id: string }) {
     setOther(page.other);
     return page;
   });
-  const block = async (event: string): Promise<void> => {
-    const asked = {
-      title: words.blockTitle(event),
-      message: <p>{words.blockMessage}</p>,
-      action: words.block,
-    };
-    if (!(await confirmed({ ...asked, danger: true }))) return;
-    const params = { path: { id }, query: { event } };
-    await attempt(() => ask(api.PUT('/v1/sources/{id}/blocked-events', { params })), words.blockDone);
-    await pages.reload();
-  };
-  const unblock = async (event: string): Promise<void> => {
-    const params = { path: { id }, query: { event } };
-    await attempt(() => ask(api.DELETE('/v1/sources/{id}/blocked-events', { params })), words.unblockDone);
-    await pages.reload();
-  };
   return (
     <div class="stack">
       <p class="quiet">{words.eventsLead}</p>
       <PagedTable
         label={words.events}
-        columns={columnsOf(id, block, unblock)}
+        columns={columnsOf(id, pages.reload)}
         pages={pages}
         keyOf={({ event }) => event}
         empty={<Empty title={words.eventsEmpty} lead={words.eventsEmptyLead} />}
       />
       {other && <p class="quiet small">{words.other(formatCount(other.count))}</p>}
       {/* After the list, which would move it. */}
-      {may('write') && !pages.isFirst && <BlockByName onBlock={block} />}
+      {may('write') && !pages.isFirst && <BlockByName id={id} onDone={pages.reload} />}
     </div>
   );
 }
 
-function columnsOf(
-  source: string,
-  block: (event: string) => Promise<void>,
-  unblock: (event: string) => Promise<void>,
-): readonly Column<SourceEvent>[] {
+function columnsOf(source: string, onDone: () => unknown): readonly Column<SourceEvent>[] {
   const seen = (at: string | undefined) => (at === undefined ? words.never : <Time at={at} />);
   const columns: Column<SourceEvent>[] = [
     {
@@ -90,20 +71,38 @@ function columnsOf(
   if (!may('write')) return columns;
   const action: Column<SourceEvent> = {
     title: text.common.actions,
-    cell: ({ event, blocked }) => (
-      <Button
-        small
-        label={`${blocked ? words.unblock : words.block} ${event}`}
-        onClick={() => (blocked ? unblock(event) : block(event))}
-      >
-        {blocked ? words.unblock : words.block}
-      </Button>
-    ),
+    cell: ({ event, blocked }) =>
+      blocked ? (
+        <Action
+          small
+          label={`${words.unblock} ${event}`}
+          request={() => {
+            const params = { path: { id: source }, query: { event } };
+            return ask(api.DELETE('/v1/sources/{id}/blocked-events', { params }));
+          }}
+          done={words.unblockDone}
+          after={onDone}
+        >
+          {words.unblock}
+        </Action>
+      ) : (
+        <Button small label={`${words.block} ${event}`} onClick={() => block(source, event, onDone)}>
+          {words.block}
+        </Button>
+      ),
   };
   return [...columns, action];
 }
 
-function BlockByName({ onBlock }: { readonly onBlock: (event: string) => Promise<void> }) {
+async function block(id: string, event: string, onDone: () => unknown): Promise<void> {
+  const asked = { title: words.blockTitle(event), message: words.blockMessage, action: words.block };
+  if (!(await confirmed({ ...asked, danger: true }))) return;
+  const params = { path: { id }, query: { event } };
+  await attempt(() => ask(api.PUT('/v1/sources/{id}/blocked-events', { params })), words.blockDone);
+  await onDone();
+}
+
+function BlockByName({ id, onDone }: { readonly id: string; readonly onDone: () => unknown }) {
   const [event, setEvent] = useState('');
   return (
     <Card title={words.blockName}>
@@ -111,7 +110,7 @@ function BlockByName({ onBlock }: { readonly onBlock: (event: string) => Promise
         class="stack form"
         onSubmit={(submitted) => {
           submitted.preventDefault();
-          void onBlock(event).then(() => {
+          void block(id, event, onDone).then(() => {
             setEvent('');
           });
         }}

@@ -1,8 +1,8 @@
-import { api, ask, type Schema } from '../../api/client.ts';
+import type { Schema } from '../../api/client.ts';
 import { isLimited, may } from '../../api/session.ts';
 import { LinkButton } from '../../parts/button.tsx';
 import { Empty, PageHead } from '../../parts/card.tsx';
-import { usePages } from '../../lists/pager.tsx';
+import { useList } from '../../lists/pager.tsx';
 import { ListSearch } from '../../lists/list-search.tsx';
 import { Status } from '../../parts/status.tsx';
 import { PagedTable, type Column } from '../../parts/table.tsx';
@@ -32,10 +32,7 @@ const columns: readonly Column<Source>[] = [
 
 export function SourceList({ query }: Pick<PageProps, 'query'>) {
   const { search = '' } = query;
-  const pages = usePages(`sources ${search}`, (cursor, signal) => {
-    const wanted = { limit: 100, cursor, ...(search !== '' && { search }) };
-    return ask(api.GET('/v1/sources', { signal, params: { query: wanted } }));
-  });
+  const pages = useList('/v1/sources', { query: search === '' ? {} : { search } });
   const isEmpty = search === '' && !pages.hasMore && pages.items.every(({ builtIn }) => builtIn);
   const create = may('write') && !isLimited.value && (
     <LinkButton kind="main-action" href={hrefOf(['sources', '+new'])}>

@@ -1,7 +1,6 @@
 /** The attempts of a source's deliveries as they are made. It waits for the first one. */
 import { useEffect, useState } from 'preact/hooks';
-import { readLines } from '../../api/lines.ts';
-import type { LiveAttempt } from '../../api/live.ts';
+import { readLines, type LiveAttempt } from '../../api/lines.ts';
 import { ApiError, generation } from '../../api/client.ts';
 import { Button } from '../../parts/button.tsx';
 import { Card, Empty } from '../../parts/card.tsx';

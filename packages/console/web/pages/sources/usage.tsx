@@ -1,8 +1,8 @@
 /** The calls of a source by day. */
-import { api, ask, type Schema } from '../../api/client.ts';
-import { useResource } from '../../api/resource.ts';
+import type { Schema } from '../../api/client.ts';
+import { useGet } from '../../api/resource.ts';
 import { Card, Empty } from '../../parts/card.tsx';
-import { Chart } from '../../charts/chart.tsx';
+import { ChartCard } from '../../charts/chart-card.tsx';
 import { formatCount } from '../../parts/format.ts';
 import { ErrorNote } from '../../parts/notes.tsx';
 import { Table, type Column } from '../../parts/table.tsx';
@@ -24,9 +24,7 @@ const columns: readonly Column<Schema['UsageDay']>[] = [
 ];
 
 export function Usage({ id }: { readonly id: string }) {
-  const { data, error, reload } = useResource(`usage ${id}`, (signal) =>
-    ask(api.GET('/v1/sources/{id}/usage', { signal, params: { path: { id } } })),
-  );
+  const { data, error, reload } = useGet('/v1/sources/{id}/usage', { path: { id } });
   if (error) return <ErrorNote error={error} onRetry={reload} />;
   if (!data) return <div class="skeleton page-skeleton" aria-busy="true" />;
   const days = data.items;
@@ -34,17 +32,15 @@ export function Usage({ id }: { readonly id: string }) {
     <div class="stack">
       <p class="quiet">{words.usageLead}</p>
       {days.length > 0 && (
-        <Card title={words.usage}>
-          <Chart
-            label={words.usage}
-            isByDay
-            times={days.map(({ day }) => Date.parse(day))}
-            series={[
-              { label: words.calls, tone: 'accent', isArea: true, values: days.map(({ calls }) => calls) },
-              { label: words.filtered, tone: 'warning', values: days.map(({ filtered }) => filtered) },
-            ]}
-          />
-        </Card>
+        <ChartCard
+          title={words.usage}
+          isByDay
+          times={days.map(({ day }) => Date.parse(day))}
+          series={[
+            { label: words.calls, tone: 'accent', isArea: true, values: days.map(({ calls }) => calls) },
+            { label: words.filtered, tone: 'warning', values: days.map(({ filtered }) => filtered) },
+          ]}
+        />
       )}
       <Card flush>
         <Table

@@ -1,13 +1,13 @@
 import { useState } from 'preact/hooks';
 import { api, ask, askWhole } from '../../api/client.ts';
+import { Action } from '../../parts/action.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
 import { Id } from '../../parts/code.tsx';
-import { confirmed } from '../../parts/dialog.tsx';
 import { attempt } from '../../parts/notes.tsx';
 import { Once } from '../../parts/once.tsx';
 import { text } from '../../text/index.ts';
-import type { VersionProps } from '../../versions/change.ts';
+import type { Version, VersionProps } from '../../versions/change.ts';
 import { requests, type Source } from './requests.ts';
 
 const words = text.sources;
@@ -17,32 +17,14 @@ export function WriteKeys({ version, onVersion }: VersionProps<Source>) {
   const [added, setAdded] = useState<string>();
   const { id, writeKeys } = version.data;
   const params = { path: { id } };
+  const show = (changed: Version<Source> | undefined): void => {
+    if (changed) onVersion(changed);
+  };
   const add = async (): Promise<void> => {
     const answer = await attempt(() => ask(api.POST('/v1/sources/{id}/write-keys', { params })));
     if (!answer) return;
     setAdded(answer.writeKey);
-    const changed = await attempt(() => requests.load(id));
-    if (changed) onVersion(changed);
-  };
-  const remove = async (key: string): Promise<void> => {
-    const asked = {
-      title: words.removeKeyTitle,
-      message: (
-        <>
-          <p>
-            <code class="breakable">{key}</code>
-          </p>
-          <p>{words.removeKeyMessage}</p>
-        </>
-      ),
-      action: text.common.remove,
-    };
-    if (!(await confirmed({ ...asked, danger: true }))) return;
-    const changed = await attempt(
-      () => askWhole(api.DELETE('/v1/sources/{id}/write-keys/{key}', { params: { path: { id, key } } })),
-      words.removedKey,
-    );
-    if (changed) onVersion(changed);
+    show(await attempt(() => requests.load(id)));
   };
   return (
     <Card
@@ -60,14 +42,30 @@ export function WriteKeys({ version, onVersion }: VersionProps<Source>) {
             <li key={key} class="row spread">
               <Id of={key} />
               {writeKeys.length > 1 && (
-                <Button
+                <Action
                   small
                   kind="danger"
                   label={`${text.common.remove} ${key}`}
-                  onClick={() => remove(key)}
+                  question={{
+                    title: words.removeKeyTitle,
+                    message: (
+                      <>
+                        <p>
+                          <code class="breakable">{key}</code>
+                        </p>
+                        <p>{words.removeKeyMessage}</p>
+                      </>
+                    ),
+                  }}
+                  request={() => {
+                    const path = { id, key };
+                    return askWhole(api.DELETE('/v1/sources/{id}/write-keys/{key}', { params: { path } }));
+                  }}
+                  done={words.removedKey}
+                  after={show}
                 >
                   {text.common.remove}
-                </Button>
+                </Action>
               )}
             </li>
           ))}

@@ -1,10 +1,9 @@
-import { useState } from 'preact/hooks';
 import { api, ask, type Schema } from '../../api/client.ts';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { fieldsOf } from '../../parts/entry-form.tsx';
+import { useForm } from '../../parts/entry-form.tsx';
 import { ChoiceField, TextField } from '../../parts/field.tsx';
-import { linesOf, useSubmission } from '../../parts/form.ts';
+import { linesOf } from '../../parts/form.ts';
 import { ErrorNote } from '../../parts/notes.tsx';
 import { text } from '../../text/index.ts';
 
@@ -24,29 +23,25 @@ interface CreateTokenProps {
 }
 
 export function CreateToken({ onClose, onMade }: CreateTokenProps) {
-  const [draft, setDraft] = useState(newDraft);
-  const { isBusy, error, run } = useSubmission();
-  const field = fieldsOf(draft, setDraft, error);
-  const create = (): Promise<boolean> =>
-    run(async () => {
-      const { name, scope, expiresIn } = draft;
-      const [sources, destinations] = [linesOf(draft.sources), linesOf(draft.destinations)];
-      const body = {
-        name,
-        scope,
-        ...(sources.length > 0 && { sources }),
-        ...(destinations.length > 0 && { destinations }),
-        ...(expiresIn.trim() !== '' && { expiresIn: expiresIn.trim() }),
-      };
-      onMade((await ask(api.POST('/v1/tokens', { body }))).token);
-    });
+  const { field, form } = useForm(newDraft, async ({ name, scope, expiresIn, ...draft }) => {
+    const [sources, destinations] = [linesOf(draft.sources), linesOf(draft.destinations)];
+    const body = {
+      name,
+      scope,
+      ...(sources.length > 0 && { sources }),
+      ...(destinations.length > 0 && { destinations }),
+      ...(expiresIn.trim() !== '' && { expiresIn: expiresIn.trim() }),
+    };
+    onMade((await ask(api.POST('/v1/tokens', { body }))).token);
+  });
+  const { error, isBusy } = form.state;
   return (
     <Dialog title={words.createToken} onClose={onClose}>
       <form
         class="stack"
         onSubmit={(event) => {
           event.preventDefault();
-          void create();
+          void form.onSubmit();
         }}
       >
         <TextField label={words.tokenName} hint={words.tokenNameHint} {...field('name')} required autofocus />

@@ -1,12 +1,11 @@
 /** Tokens of the API: create, list, revoke. */
 import { useState } from 'preact/hooks';
 import { api, ask, type Schema } from '../../api/client.ts';
+import { Action } from '../../parts/action.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Empty, PageHead } from '../../parts/card.tsx';
-import { confirmed } from '../../parts/dialog.tsx';
-import { attempt } from '../../parts/notes.tsx';
 import { Once } from '../../parts/once.tsx';
-import { usePages } from '../../lists/pager.tsx';
+import { useList } from '../../lists/pager.tsx';
 import { Badge } from '../../parts/status.tsx';
 import { PagedTable, type Column } from '../../parts/table.tsx';
 import { Ago, Time } from '../../parts/time.tsx';
@@ -19,15 +18,7 @@ type Token = Schema['Token'];
 export default function Tokens() {
   const [isCreating, setCreating] = useState(false);
   const [made, setMade] = useState<string>();
-  const pages = usePages('tokens', (cursor, signal) =>
-    ask(api.GET('/v1/tokens', { signal, params: { query: { limit: 100, cursor } } })),
-  );
-  const revoke = async ({ id, name }: Token): Promise<void> => {
-    const asked = { title: words.revokeTitle(name), message: <p>{words.revokeMessage}</p> };
-    if (!(await confirmed({ ...asked, action: words.revoke, danger: true }))) return;
-    await attempt(() => ask(api.DELETE('/v1/tokens/{id}', { params: { path: { id } } })), words.revoked);
-    await pages.reload();
-  };
+  const pages = useList('/v1/tokens', {});
   const open = (): void => {
     setCreating(true);
   };
@@ -43,7 +34,7 @@ export default function Tokens() {
       </PageHead>
       <PagedTable
         label={text.shell.pages.tokens}
-        columns={columnsOf(revoke)}
+        columns={columnsOf(pages.reload)}
         pages={pages}
         keyOf={({ id }) => id}
         empty={<Empty title={words.tokensEmpty} lead={words.tokensEmptyLead} />}
@@ -74,7 +65,7 @@ export default function Tokens() {
   );
 }
 
-function columnsOf(revoke: (token: Token) => Promise<void>): readonly Column<Token>[] {
+function columnsOf(onRevoked: () => unknown): readonly Column<Token>[] {
   return [
     { title: words.tokenName, kind: 'wrap', cell: ({ name }) => name },
     { title: words.scope, cell: ({ scope }) => <Badge tone="accent">{scope}</Badge> },
@@ -89,10 +80,18 @@ function columnsOf(revoke: (token: Token) => Promise<void>): readonly Column<Tok
     { title: words.by, cell: ({ createdBy }) => createdBy, kind: 'wrap' },
     {
       title: text.common.actions,
-      cell: (token) => (
-        <Button small kind="danger" label={`${words.revoke} ${token.name}`} onClick={() => revoke(token)}>
+      cell: ({ id, name }) => (
+        <Action
+          small
+          kind="danger"
+          label={`${words.revoke} ${name}`}
+          question={{ title: words.revokeTitle(name), message: words.revokeMessage }}
+          request={() => ask(api.DELETE('/v1/tokens/{id}', { params: { path: { id } } }))}
+          done={words.revoked}
+          after={onRevoked}
+        >
           {words.revoke}
-        </Button>
+        </Action>
       ),
     },
   ];

@@ -1,6 +1,5 @@
 import { useLayoutEffect, useState } from 'preact/hooks';
-import { api, ask } from '../../api/client.ts';
-import { useResource } from '../../api/resource.ts';
+import { useGet } from '../../api/resource.ts';
 import { Button } from '../../parts/button.tsx';
 import { Card, Empty, PageHead } from '../../parts/card.tsx';
 import { TextField } from '../../parts/field.tsx';
@@ -46,11 +45,9 @@ export default function WhyPage({ steps }: PageProps) {
 }
 
 function Explained({ id }: { readonly id: string }) {
-  const shown = useResource(id, (signal) =>
-    ask(api.GET('/v1/events/{eventId}', { params: { path: { eventId: id } }, signal })),
-  );
+  const shown = useGet('/v1/events/{eventId}', { path: { eventId: id } });
   const { data, error, isLoading } = shown;
-  if (error) return <ErrorNote error={error} onRetry={() => shown.reload()} />;
+  if (error) return <ErrorNote error={error} onRetry={shown.reload} />;
   if (!data) return <div class="skeleton list-skeleton" aria-busy={isLoading} />;
   const { outcome, explanation, behind, searched } = data;
   return (

@@ -1,6 +1,6 @@
 /** The failed attempts of a destination by reason, each with its newest sample. */
-import { api, ask, type Schema } from '../../../api/client.ts';
-import { useResource } from '../../../api/resource.ts';
+import type { Schema } from '../../../api/client.ts';
+import { useGet } from '../../../api/resource.ts';
 import { LinkButton } from '../../../parts/button.tsx';
 import { Card, Empty } from '../../../parts/card.tsx';
 import { formatCount, formatDuration } from '../../../parts/format.ts';
@@ -49,12 +49,8 @@ interface FailuresProps {
 
 export function Failures({ id, query }: FailuresProps) {
   const since = rangeOf(query['range']);
-  const { data, error, reload } = useResource(
-    `failures ${id} ${since}`,
-    (signal) =>
-      ask(api.GET('/v1/destinations/{id}/failures', { signal, params: { path: { id }, query: { since } } })),
-    { everyMs },
-  );
+  const params = { path: { id }, query: { since } };
+  const { data, error, reload } = useGet('/v1/destinations/{id}/failures', params, { everyMs });
   return (
     <div class="stack">
       <RangeChoice current={since} />

@@ -1,8 +1,8 @@
 /** The numbers of a destination over time, and its pending deliveries. */
-import { api, ask, type Schema } from '../../../api/client.ts';
-import { useResource } from '../../../api/resource.ts';
+import type { Schema } from '../../../api/client.ts';
+import { useGet } from '../../../api/resource.ts';
 import { Card, Empty } from '../../../parts/card.tsx';
-import { Chart } from '../../../charts/chart.tsx';
+import { ChartCard } from '../../../charts/chart-card.tsx';
 import { formatCount, formatDuration, formatShare } from '../../../parts/format.ts';
 import { ErrorNote } from '../../../parts/notes.tsx';
 import { text } from '../../../text/index.ts';
@@ -22,12 +22,8 @@ interface OverviewProps {
 export function DestinationOverview({ destination, query }: OverviewProps) {
   const { id } = destination;
   const since = rangeOf(query['range']);
-  const { data, error, reload } = useResource(
-    `stats ${id} ${since}`,
-    (signal) =>
-      ask(api.GET('/v1/destinations/{id}/stats', { signal, params: { path: { id }, query: { since } } })),
-    { everyMs },
-  );
+  const params = { path: { id }, query: { since } };
+  const { data, error, reload } = useGet('/v1/destinations/{id}/stats', params, { everyMs });
   return (
     <div class="stack">
       <RangeChoice current={since} />
@@ -84,6 +80,7 @@ function Charts({ stats }: { readonly stats: Stats | undefined }) {
     ));
   }
   const times = stats.backlog.map(({ at }) => Date.parse(at));
+  const pending = stats.backlog.map(({ deliveries }) => deliveries);
   const byTime = new Map(stats.items.map((item) => [Date.parse(item.at), item]));
   const count = (name: 'delivered' | 'retry' | 'dead'): number[] =>
     times.map((at) => byTime.get(at)?.[name] ?? 0);
@@ -91,42 +88,29 @@ function Charts({ stats }: { readonly stats: Stats | undefined }) {
     times.map((at) => byTime.get(at)?.latencyMs[name] ?? null);
   return (
     <>
-      <Card title={words.attempts}>
-        <Chart
-          label={words.attempts}
-          times={times}
-          series={[
-            { label: words.delivered, tone: 'good', isArea: true, values: count('delivered') },
-            { label: words.retrying, tone: 'warning', values: count('retry') },
-            { label: words.dead, tone: 'bad', values: count('dead') },
-          ]}
-        />
-      </Card>
-      <Card title={words.latency}>
-        <Chart
-          label={words.latency}
-          times={times}
-          format={formatDuration}
-          series={[
-            { label: 'p50', tone: 'accent', values: latency('p50') },
-            { label: 'p99', tone: 'warning', values: latency('p99') },
-          ]}
-        />
-      </Card>
-      <Card title={words.backlog}>
-        <Chart
-          label={words.backlog}
-          times={times}
-          series={[
-            {
-              label: words.waiting,
-              tone: 'accent',
-              isArea: true,
-              values: stats.backlog.map(({ deliveries }) => deliveries),
-            },
-          ]}
-        />
-      </Card>
+      <ChartCard
+        title={words.attempts}
+        times={times}
+        series={[
+          { label: words.delivered, tone: 'good', isArea: true, values: count('delivered') },
+          { label: words.retrying, tone: 'warning', values: count('retry') },
+          { label: words.dead, tone: 'bad', values: count('dead') },
+        ]}
+      />
+      <ChartCard
+        title={words.latency}
+        times={times}
+        format={formatDuration}
+        series={[
+          { label: 'p50', tone: 'accent', values: latency('p50') },
+          { label: 'p99', tone: 'warning', values: latency('p99') },
+        ]}
+      />
+      <ChartCard
+        title={words.backlog}
+        times={times}
+        series={[{ label: words.waiting, tone: 'accent', isArea: true, values: pending }]}
+      />
     </>
   );
 }

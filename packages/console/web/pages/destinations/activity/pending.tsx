@@ -1,12 +1,11 @@
 /** The pending deliveries of a destination: why they wait, and until when. */
 import { api, ask, type Schema } from '../../../api/client.ts';
-import { useResource } from '../../../api/resource.ts';
+import { useGet } from '../../../api/resource.ts';
 import { may } from '../../../api/session.ts';
-import { Button, LinkButton } from '../../../parts/button.tsx';
+import { Action } from '../../../parts/action.tsx';
+import { LinkButton } from '../../../parts/button.tsx';
 import { Card, Empty } from '../../../parts/card.tsx';
-import { confirmed } from '../../../parts/dialog.tsx';
 import { formatCount } from '../../../parts/format.ts';
-import { attempt } from '../../../parts/notes.tsx';
 import { Reason } from '../../../parts/status.tsx';
 import { Table, type Column } from '../../../parts/table.tsx';
 import { Ago, Time } from '../../../parts/time.tsx';
@@ -29,24 +28,8 @@ const columns: readonly Column<Row>[] = [
 
 export function Pending({ destination }: { readonly destination: Destination }) {
   const { id, paused } = destination;
-  const { data, error, reload } = useResource(
-    `pending ${id}`,
-    (signal) => ask(api.GET('/v1/destinations/{id}/pending', { signal, params: { path: { id } } })),
-    {
-      everyMs,
-    },
-  );
   const params = { path: { id } };
-  const retry = async (): Promise<void> => {
-    await attempt(() => ask(api.POST('/v1/destinations/{id}/retry', { params })), words.retryNowDone);
-    await reload();
-  };
-  const drain = async (): Promise<void> => {
-    const asked = { title: words.drainTitle, message: <p>{words.drainMessage}</p>, action: words.drain };
-    if (!(await confirmed({ ...asked, danger: true }))) return;
-    await attempt(() => ask(api.POST('/v1/destinations/{id}/drain', { params })), words.drainDone);
-    await reload();
-  };
+  const { data, error, reload } = useGet('/v1/destinations/{id}/pending', params, { everyMs });
   return (
     <Card
       flush
@@ -56,12 +39,24 @@ export function Pending({ destination }: { readonly destination: Destination }) 
         data &&
         data.total > 0 && (
           <span class="row">
-            <Button small onClick={retry}>
+            <Action
+              small
+              request={() => ask(api.POST('/v1/destinations/{id}/retry', { params }))}
+              done={words.retryNowDone}
+              after={reload}
+            >
               {words.retryNow}
-            </Button>
-            <Button small kind="danger" onClick={drain}>
+            </Action>
+            <Action
+              small
+              kind="danger"
+              question={{ title: words.drainTitle, message: words.drainMessage }}
+              request={() => ask(api.POST('/v1/destinations/{id}/drain', { params }))}
+              done={words.drainDone}
+              after={reload}
+            >
               {words.drain}
-            </Button>
+            </Action>
           </span>
         )
       }

@@ -1,5 +1,5 @@
 /** The time range of a destination's numbers, in the address: `?range=24h`. */
-import { Button } from '../../../parts/button.tsx';
+import { Choices } from '../../../parts/button.tsx';
 import { text } from '../../../text/index.ts';
 import { setQuery } from '../../../url/location.ts';
 
@@ -13,20 +13,8 @@ export function rangeOf(wanted: string | undefined): Range {
 }
 
 export function RangeChoice({ current }: { readonly current: Range }) {
-  return (
-    <div class="choices" role="group" aria-label={words.range}>
-      {ranges.map(([range, title]) => (
-        <Button
-          key={range}
-          small
-          extra={{ 'aria-pressed': range === current }}
-          onClick={() => {
-            setQuery({ range });
-          }}
-        >
-          {title}
-        </Button>
-      ))}
-    </div>
-  );
+  const choose = (range: Range): void => {
+    setQuery({ range });
+  };
+  return <Choices label={words.range} choices={ranges} current={current} onChoose={choose} />;
 }

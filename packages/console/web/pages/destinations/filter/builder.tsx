@@ -1,6 +1,7 @@
 /** Builds the condition of a filter from groups and tests. Its state is the JSON of the form, so both can be edited. */
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Button } from '../../../parts/button.tsx';
+import { Select } from '../../../parts/field.tsx';
 import { text } from '../../../text/index.ts';
 import {
   conditionOf,
@@ -15,7 +16,6 @@ import {
   type Condition,
   type Group,
   type Node,
-  type Operator,
   type Scalar,
   type Test,
 } from './condition.ts';
@@ -82,8 +82,6 @@ function NodeFields({ node, ...rest }: NodeProps<Node>) {
   return node.kind === 'group' ? <GroupFields node={node} {...rest} /> : <TestFields node={node} {...rest} />;
 }
 
-const senses = ['all', 'any', 'not-all', 'not-any'] as const;
-
 function GroupFields({ node, path, list, onNode, onAdded }: NodeProps<Group>) {
   const { of, isNegated, items } = node;
   const setItem = (index: number, item: Node | undefined): void => {
@@ -93,21 +91,18 @@ function GroupFields({ node, path, list, onNode, onAdded }: NodeProps<Group>) {
   return (
     <div class="condition-group" role="group" aria-label={words.group(path)}>
       <div class="condition-head">
-        <select
-          class="input"
+        <Select
           aria-label={words.combination(path)}
-          value={isNegated ? `not-${of}` : of}
-          onChange={({ currentTarget: { value } }) => {
-            const [, not, kind] = /^(not-)?(all|any)$/.exec(value) ?? [];
-            onNode({ ...node, isNegated: not !== undefined, of: kind === 'any' ? 'any' : 'all' });
+          value={`${isNegated ? 'not-' : ''}${of}` as const}
+          choices={Object.entries(words.senses)}
+          onValue={(sense) => {
+            onNode({
+              ...node,
+              isNegated: sense.startsWith('not-'),
+              of: sense.endsWith('any') ? 'any' : 'all',
+            });
           }}
-        >
-          {senses.map((sense) => (
-            <option key={sense} value={sense} selected={sense === (isNegated ? `not-${of}` : of)}>
-              {words.senses[sense]}
-            </option>
-          ))}
-        </select>
+        />
         <Remove label={words.removeGroup(path)} onNode={onNode} />
       </div>
       <ol class="stack tight">
@@ -140,21 +135,17 @@ function TestFields({ node, path, list, onNode }: NodeProps<Test>) {
   const { isNegated, field, operator, value } = node;
   return (
     <div class="condition-test" role="group" aria-label={words.test(path)}>
-      <select
-        class="input"
+      <Select
         aria-label={words.sense(path)}
         value={isNegated ? 'not' : ''}
-        onChange={({ currentTarget: { value } }) => {
-          onNode({ ...node, isNegated: value === 'not' });
+        choices={[
+          ['', words.holds],
+          ['not', words.holdsNot],
+        ]}
+        onValue={(sense) => {
+          onNode({ ...node, isNegated: sense === 'not' });
         }}
-      >
-        <option value="" selected={!isNegated}>
-          {words.holds}
-        </option>
-        <option value="not" selected={isNegated}>
-          {words.holdsNot}
-        </option>
-      </select>
+      />
       <input
         class="input mono"
         data-path={path}
@@ -168,20 +159,14 @@ function TestFields({ node, path, list, onNode }: NodeProps<Test>) {
           onNode({ ...node, field: value });
         }}
       />
-      <select
-        class="input"
+      <Select
         aria-label={words.operator(path)}
         value={operator}
-        onChange={({ currentTarget: { value } }) => {
-          onNode(withOperator(node, value as Operator));
+        choices={operators.map((one) => [one, words.operators[one]])}
+        onValue={(chosen) => {
+          onNode(withOperator(node, chosen));
         }}
-      >
-        {operators.map((one) => (
-          <option key={one} value={one} selected={one === operator}>
-            {words.operators[one]}
-          </option>
-        ))}
-      </select>
+      />
       {operator !== 'exists' && operator !== 'missing' && (
         <Values
           label={words.value(path)}
