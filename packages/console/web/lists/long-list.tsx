@@ -1,6 +1,5 @@
 /** A list that is read page by page while it is scrolled, with its loading, empty and error states. */
 import type { ComponentChildren } from 'preact';
-import { text } from '../text/index.ts';
 import { Card } from '../parts/card.tsx';
 import { formatCount } from '../parts/format.ts';
 import { ErrorNote } from '../parts/notes.tsx';
@@ -24,7 +23,7 @@ export function LongList<Item>({ pages, empty, ...list }: LongListProps<Item>) {
             <p class="list-foot quiet small" role="status">
               {formatCount(items.length)}
               {hasMore && ' +'}
-              {isLoading && ` · ${text.common.loading}`}
+              {isLoading && ` · Loading`}
             </p>
           </>
         ) : isFirst && !error ? (

@@ -5,7 +5,6 @@
 import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useId, useLayoutEffect, useRef } from 'preact/hooks';
-import { text } from '../text/index.ts';
 import { place } from '../url/location.ts';
 import { Button } from './button.tsx';
 
@@ -109,7 +108,7 @@ export function Questions() {
     <Dialog title={title} onClose={cancel}>
       <div class="stack tight">{typeof message === 'string' ? <p>{message}</p> : message}</div>
       <div class="actions">
-        <Button onClick={cancel}>{text.common.cancel}</Button>
+        <Button onClick={cancel}>Cancel</Button>
         <Button kind={danger ? 'danger main-action' : 'main-action'} onClick={confirm}>
           {action}
         </Button>

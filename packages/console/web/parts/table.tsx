@@ -1,7 +1,6 @@
 /** A table that scrolls sideways by itself where the page is narrow, with its loading, empty and error states. */
 import type { ComponentChildren } from 'preact';
 import type { ApiError } from '../api/client.ts';
-import { text } from '../text/index.ts';
 import { Button } from './button.tsx';
 import { Card } from './card.tsx';
 import { ErrorNote } from './notes.tsx';
@@ -79,7 +78,7 @@ export function PagedTable<Item>({
       {hasMore && !isFirst && (
         <div class="row more">
           <Button small onClick={pages.more}>
-            {text.common.more}
+            Show more
           </Button>
         </div>
       )}

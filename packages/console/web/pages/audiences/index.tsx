@@ -15,8 +15,15 @@ import { text } from '../../text/index.ts';
 import { go, type PageProps } from '../../url/location.ts';
 import { useSourceChoice } from '../sources/choice.tsx';
 import { Upload } from './upload.tsx';
+import { isolated } from '../../text/isolated.ts';
 
-const words = text.people;
+const words = {
+  audiencesLead:
+    'An audience is a list of users. Each upload is compared with the previous one, and each change is sent as an identify call with a trait.',
+  audiencesEmptyLead:
+    "Upload a file of user ids (CSV or NDJSON). For each user who joins or leaves, an identify call is sent to the source's destinations.",
+};
+
 /** While changes are sent. */
 const againMs = 1_000;
 type Audience = Schema['Audience'];
@@ -37,7 +44,7 @@ export default function Audiences({ steps }: PageProps) {
           {search}
           {source !== undefined && (
             <ChoiceField
-              label={words.source}
+              label="Source"
               value={source}
               onValue={(id) => {
                 go(['audiences', id]);
@@ -49,7 +56,7 @@ export default function Audiences({ steps }: PageProps) {
         {source !== undefined && <AudiencesOf key={source} source={source} />}
         {sources?.length === 0 && !search && (
           <Card>
-            <Empty title={words.noSources} lead={words.noSourcesLead} />
+            <Empty title="No sources yet" lead="An audience belongs to a source. Create one first." />
           </Card>
         )}
       </div>
@@ -77,29 +84,31 @@ function AudiencesOf({ source }: { readonly source: string }) {
         columns={columnsOf(source, pages.reload)}
         pages={pages}
         keyOf={({ name }) => name}
-        empty={<Empty title={words.audiencesEmpty} lead={words.audiencesEmptyLead} />}
+        empty={<Empty title="No audiences for this source" lead={words.audiencesEmptyLead} />}
       />
     </>
   );
 }
 
 function Progress({ read, sent, total }: Audience['sync']) {
-  if (total === undefined) return <p>{words.linesRead(formatCount(read))}</p>;
+  if (total === undefined) return <p>{formatCount(read)} lines read</p>;
   return (
     <div class="row">
-      <progress class="progress" max={Math.max(1, total)} value={sent} aria-label={words.lastSync} />
-      <span class="numeric small">{words.callsSent(formatCount(sent), formatCount(total))}</span>
+      <progress class="progress" max={Math.max(1, total)} value={sent} aria-label="Last upload" />
+      <span class="numeric small">
+        {formatCount(sent)} of {formatCount(total)} changes sent
+      </span>
     </div>
   );
 }
 
 function columnsOf(source: string, onDeleted: () => unknown): readonly Column<Audience>[] {
   const columns: Column<Audience>[] = [
-    { title: words.audience, kind: 'wrap', cell: ({ name }) => name },
-    { title: words.trait, kind: 'wrap', cell: ({ trait }) => <code>{trait}</code> },
-    { title: words.members, kind: 'number', cell: ({ members }) => formatCount(members) },
+    { title: 'Audience', kind: 'wrap', cell: ({ name }) => name },
+    { title: 'Trait', kind: 'wrap', cell: ({ trait }) => <code>{trait}</code> },
+    { title: 'Members', kind: 'number', cell: ({ members }) => formatCount(members) },
     {
-      title: words.lastSync,
+      title: 'Last upload',
       kind: 'wrap',
       cell: ({ sync }) => (
         <>
@@ -111,21 +120,24 @@ function columnsOf(source: string, onDeleted: () => unknown): readonly Column<Au
   ];
   if (!may('write')) return columns;
   const action: Column<Audience> = {
-    title: text.common.actions,
+    title: 'Actions',
     cell: ({ name }) => (
       <Action
         small
         kind="danger"
-        label={`${words.deleteAudience} ${name}`}
-        question={{ title: words.deleteAudienceTitle(name), message: words.deleteAudienceMessage }}
+        label={`Delete ${name}`}
+        question={{
+          title: `Delete the audience ${isolated(name)}?`,
+          message: 'All members leave. An identify call is sent for each.',
+        }}
         request={() => {
           const params = { path: { id: source, name } };
           return ask(api.DELETE('/v1/sources/{id}/audiences/{name}', { params }));
         }}
-        done={words.deletedAudience}
+        done="Deleting the audience."
         after={onDeleted}
       >
-        {words.deleteAudience}
+        Delete
       </Action>
     ),
   };

@@ -10,17 +10,21 @@ import { Time } from '../../parts/time.tsx';
 import { text } from '../../text/index.ts';
 import { hrefOf, type PageProps } from '../../url/location.ts';
 
-const words = text.access;
+const words = {
+  outcomes: { '': 'all', done: 'done', refused: 'refused' },
+  sinces: { '': '90 days', '1h': 'last hour', '24h': 'last 24 hours', '168h': 'last 7 days' },
+};
+
 type Entry = Schema['AuditEntry'];
 const outcomes = ['done', 'refused'] as const;
 
 const columns: readonly Column<Entry>[] = [
-  { title: words.at, cell: ({ at }) => <Time at={at} /> },
-  { title: words.action, cell: ({ action }) => <code>{action}</code> },
-  { title: words.target, kind: 'wrap', cell: ({ target }) => target !== undefined && <Target of={target} /> },
-  { title: words.outcome, cell: OutcomeCell },
+  { title: 'Time', cell: ({ at }) => <Time at={at} /> },
+  { title: 'Action', cell: ({ action }) => <code>{action}</code> },
+  { title: 'Target', kind: 'wrap', cell: ({ target }) => target !== undefined && <Target of={target} /> },
+  { title: 'Outcome', cell: OutcomeCell },
   {
-    title: words.actor,
+    title: 'Actor',
     cell: ({ actor, address }) => (
       <>
         <div class="actor cut" title={actor.fingerprint}>
@@ -30,7 +34,7 @@ const columns: readonly Column<Entry>[] = [
       </>
     ),
   },
-  { title: words.changes, kind: 'wrap', cell: Changes },
+  { title: 'Changes', kind: 'wrap', cell: Changes },
 ];
 
 export default function Audit({ query }: PageProps) {
@@ -39,20 +43,23 @@ export default function Audit({ query }: PageProps) {
   const pages = useList('/v1/audit', { query: { action, target, actor, since, outcome } });
   return (
     <>
-      <PageHead title={text.shell.pages.audit} lead={words.auditLead} />
+      <PageHead
+        title={text.shell.pages.audit}
+        lead="Changes, body views and refused requests from the last 90 days, newest first."
+      />
       <div class="stack">
         <Card>
           <SearchForm
-            label={words.search}
+            label="Search"
             query={query}
             choices={[
-              { name: 'outcome', label: words.outcome, values: Object.entries(words.outcomes) },
-              { name: 'since', label: words.since, values: Object.entries(words.sinces) },
+              { name: 'outcome', label: 'Outcome', values: Object.entries(words.outcomes) },
+              { name: 'since', label: 'Since', values: Object.entries(words.sinces) },
             ]}
             fields={[
-              { name: 'action', label: words.action, hint: words.actionHint },
-              { name: 'target', label: words.target, hint: words.targetHint },
-              { name: 'actor', label: words.actor },
+              { name: 'action', label: 'Action', hint: 'For example destination.update' },
+              { name: 'target', label: 'Target', hint: 'For example destination/crm' },
+              { name: 'actor', label: 'Actor' },
             ]}
           />
         </Card>
@@ -61,7 +68,12 @@ export default function Audit({ query }: PageProps) {
           columns={columns}
           pages={pages}
           keyOf={({ id }) => id}
-          empty={<Empty title={words.auditEmpty} lead={words.auditEmptyLead} />}
+          empty={
+            <Empty
+              title="No entries"
+              lead="No entries match these filters. Remove a filter or choose a longer period."
+            />
+          }
         />
       </div>
     </>
@@ -79,7 +91,13 @@ function Target({ of }: { readonly of: string }) {
 
 function OutcomeCell({ outcome, code, notRecorded }: Entry) {
   return (
-    <div title={notRecorded === undefined ? undefined : words.notRecorded(formatCount(notRecorded))}>
+    <div
+      title={
+        notRecorded === undefined
+          ? undefined
+          : `${formatCount(notRecorded)} earlier refused requests were not recorded.`
+      }
+    >
       <Status of={outcome} />
       {code !== undefined && (
         <div>
@@ -100,7 +118,7 @@ function Changes({ changes, moreChanges }: Entry) {
           <ChangeOf key={field} field={field} before={before} after={after} />
         ))}
       </dl>
-      {moreChanges !== undefined && <p>{words.moreChanges(formatCount(moreChanges))}</p>}
+      {moreChanges !== undefined && <p>and {formatCount(moreChanges)} more</p>}
     </details>
   );
 }

@@ -8,21 +8,25 @@ import { formatCount } from '../../parts/format.ts';
 import { Status } from '../../parts/status.tsx';
 import { Table, type Column } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
-import { text } from '../../text/index.ts';
 
-const words = text.people;
+const words = {
+  unaffectedReasons: { disabled: 'the source is disabled', 'no-destination': 'no destination is connected' },
+  liftMessage:
+    "The users' earlier events can be sent again, for example by a replay. Data that receivers have deleted stays deleted.",
+};
+
 const everyMs = 3_000;
 type Row = Schema['Deletion']['sources'][number];
 
 const count = (value: number | undefined): string => (value === undefined ? '–' : formatCount(value));
 
 const columns: readonly Column<Row>[] = [
-  { title: words.source, cell: ({ sourceId }) => sourceId },
-  { title: words.destinations, kind: 'wrap', cell: ({ destinations }) => destinations.join(', ') },
-  { title: words.sent, kind: 'number', cell: ({ sent }) => count(sent) },
-  { title: words.delivered, kind: 'number', cell: ({ delivered }) => count(delivered) },
-  { title: words.waiting, kind: 'number', cell: ({ waiting }) => count(waiting) },
-  { title: words.dead, kind: 'number', cell: ({ dead }) => count(dead) },
+  { title: 'Source', cell: ({ sourceId }) => sourceId },
+  { title: 'Destinations', kind: 'wrap', cell: ({ destinations }) => destinations.join(', ') },
+  { title: 'Sent', kind: 'number', cell: ({ sent }) => count(sent) },
+  { title: 'Delivered', kind: 'number', cell: ({ delivered }) => count(delivered) },
+  { title: 'Pending', kind: 'number', cell: ({ waiting }) => count(waiting) },
+  { title: 'Dead', kind: 'number', cell: ({ dead }) => count(dead) },
 ];
 
 /** A deletion request with its progress at each source. */
@@ -37,24 +41,24 @@ export function DeletionPage({ id }: { readonly id: string }) {
         {may('write') && data.liftedAt === undefined && (
           <Action
             kind="danger"
-            question={{ title: words.liftTitle, message: words.liftMessage }}
+            question={{ title: 'Lift the deletion of these users?', message: words.liftMessage }}
             request={() => ask(api.POST('/v1/deletions/{id}/lift', { params }))}
-            done={words.lifted}
+            done="Deletion lifted."
             after={reload}
           >
-            {words.lift}
+            Lift deletion
           </Action>
         )}
       </PageHead>
       <Card>
         <Facts
           of={[
-            [words.users, formatCount(data.users)],
-            [words.created, moment(data.createdAt)],
-            [words.updated, moment(data.updatedAt)],
-            [words.liftedAt, moment(data.liftedAt)],
+            ['Users', formatCount(data.users)],
+            ['Created', moment(data.createdAt)],
+            ['Updated', moment(data.updatedAt)],
+            ['Lifted', moment(data.liftedAt)],
             [
-              words.unaffected,
+              'Unaffected sources',
               data.unaffected.length > 0 &&
                 data.unaffected.map(({ sourceId, reason }) => (
                   <div key={sourceId}>
@@ -67,7 +71,7 @@ export function DeletionPage({ id }: { readonly id: string }) {
       </Card>
       <Card flush>
         <Table
-          label={words.source}
+          label="Source"
           columns={columns}
           items={data.sources}
           keyOf={({ sourceId }) => sourceId}

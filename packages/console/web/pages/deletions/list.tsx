@@ -14,11 +14,18 @@ import { Time } from '../../parts/time.tsx';
 import { text } from '../../text/index.ts';
 import { goFrom, hrefOf, place } from '../../url/location.ts';
 
-const words = text.people;
+const words = {
+  deletionsLead:
+    "A deletion request sends a delete call for each user to the destinations of each source. The users' earlier events are no longer sent, and the users leave all audiences. To block later calls as well, suppress the users.",
+  deletionsEmptyLead:
+    'When someone asks to be deleted, create a request with their user id. Its progress for each destination appears here.',
+  deletionMessage:
+    'Receivers get a delete call for each user. This cannot be undone. Earlier events are no longer sent. Later calls are, unless you also suppress the users.',
+};
 
 const columns: readonly Column<Schema['DeletionSummary']>[] = [
   {
-    title: words.request,
+    title: 'Request',
     kind: 'wrap',
     cell: ({ id }) => (
       <a class="row-link" href={hrefOf(['deletions', id])}>
@@ -26,10 +33,10 @@ const columns: readonly Column<Schema['DeletionSummary']>[] = [
       </a>
     ),
   },
-  { title: words.state, cell: ({ state }) => <Status of={state} /> },
-  { title: words.users, kind: 'number', cell: ({ users }) => formatCount(users) },
-  { title: words.created, cell: ({ createdAt }) => <Time at={createdAt} /> },
-  { title: words.liftedAt, cell: ({ liftedAt }) => liftedAt !== undefined && <Time at={liftedAt} /> },
+  { title: 'State', cell: ({ state }) => <Status of={state} /> },
+  { title: 'Users', kind: 'number', cell: ({ users }) => formatCount(users) },
+  { title: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
+  { title: 'Lifted', cell: ({ liftedAt }) => liftedAt !== undefined && <Time at={liftedAt} /> },
 ];
 
 export function DeletionList() {
@@ -44,7 +51,7 @@ export function DeletionList() {
           columns={columns}
           pages={pages}
           keyOf={({ id }) => id}
-          empty={<Empty title={words.deletionsEmpty} lead={words.deletionsEmptyLead} />}
+          empty={<Empty title="No deletion requests yet" lead={words.deletionsEmptyLead} />}
         />
       </div>
     </>
@@ -57,26 +64,31 @@ function CreateDeletion() {
     const body = { userIds: linesOf(draft.userIds), ...(chosen.length > 0 && { sources: chosen }) };
     const begin = place.peek();
     const { id } = await ask(api.POST('/v1/deletions', { body }));
-    toast(words.deletionDone);
+    toast('Sending the deletion request.');
     goFrom(begin, ['deletions', id]);
   });
   const create = async (): Promise<void> => {
-    const title = words.deletionTitle(formatCount(linesOf(draft.userIds).length));
-    const asked = { title, message: words.deletionMessage, action: words.createDeletion, danger: true };
+    const title = `Delete ${formatCount(linesOf(draft.userIds).length)} users?`;
+    const asked = { title, message: words.deletionMessage, action: 'Delete users', danger: true };
     if (await confirmed(asked)) await form.onSubmit();
   };
   return (
-    <Card title={words.createDeletion}>
-      <Form {...form} onSubmit={create} action={words.createDeletion} kind="danger" wide>
+    <Card title="Delete users">
+      <Form {...form} onSubmit={create} action="Delete users" kind="danger" wide>
         <div class="columns">
           <TextField
-            label={words.userIds}
-            hint={words.userIdsHint}
+            label="User ids"
+            hint="One per line, as they appear in events."
             {...field('userIds')}
             lines={3}
             required
           />
-          <TextField label={words.onlySources} hint={words.onlySourcesHint} {...field('sources')} lines={3} />
+          <TextField
+            label="Only these sources"
+            hint="One id per line. Leave empty for all sources."
+            {...field('sources')}
+            lines={3}
+          />
         </div>
       </Form>
     </Card>

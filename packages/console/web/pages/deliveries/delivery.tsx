@@ -9,13 +9,18 @@ import { Facts } from '../../parts/facts.tsx';
 import { ErrorNote } from '../../parts/notes.tsx';
 import { Reason, Status } from '../../parts/status.tsx';
 import { Ago, Time } from '../../parts/time.tsx';
-import { text } from '../../text/index.ts';
 import { hrefOf } from '../../url/location.ts';
+import { resendMessage } from './resend-selection.tsx';
 import { TimeLine } from './time-line.tsx';
+
+const words = {
+  retryNow: 'Retry all pending deliveries to this destination now',
+  retryAsk: (id: string) =>
+    `All pending deliveries to ${id} are attempted as fast as its receiver accepts them.`,
+};
 
 type DeliveryWithAttempts = Schema['DeliveryWithAttempts'];
 
-const words = text.deliveries;
 const refreshMs = 5_000;
 const hasEnded = (status: string | undefined): boolean =>
   status === 'delivered' || status === 'dead' || status === 'unknown';
@@ -30,7 +35,7 @@ export function Delivery({ id }: { readonly id: string }) {
   return (
     <div class="stack wide">
       <PageHead
-        title={data ? (data.event ?? data.type) : words.one}
+        title={data ? (data.event ?? data.type) : 'Delivery'}
         lead={data && <Status of={data.status} />}
       >
         {data && may('write') && <Actions delivery={data} onDone={shown.reload} />}
@@ -38,11 +43,11 @@ export function Delivery({ id }: { readonly id: string }) {
       <ErrorNote error={error} onRetry={shown.reload} />
       {data && (
         <>
-          <Card title={words.timeline}>
+          <Card title="Timeline">
             <TimeLine delivery={data} />
           </Card>
           <div class="columns">
-            <Card title={words.one}>
+            <Card title="Delivery">
               <FactsOf delivery={data} />
             </Card>
             <Body id={id} />
@@ -65,14 +70,14 @@ function Actions({
     return (
       <Action
         kind="main-action"
-        question={{ title: words.resend, message: words.resendAsk }}
+        question={{ title: 'Resend', message: resendMessage }}
         request={() =>
           ask(api.POST('/v1/deliveries/{deliveryId}/resend', { params: { path: { deliveryId } } }))
         }
-        done={words.resent}
+        done="Resending."
         after={onDone}
       >
-        {words.resend}
+        Resend
       </Action>
     );
   }
@@ -82,7 +87,7 @@ function Actions({
       request={() =>
         ask(api.POST('/v1/destinations/{id}/retry', { params: { path: { id: destinationId } } }))
       }
-      done={words.retried}
+      done="Retrying pending deliveries."
       after={onDone}
     >
       {words.retryNow}
@@ -95,17 +100,14 @@ function FactsOf({ delivery }: { readonly delivery: DeliveryWithAttempts }) {
   return (
     <Facts
       of={[
-        [words.destination, <a href={hrefOf(['destinations', destinationId])}>{destinationId}</a>],
-        [words.source, <a href={hrefOf(['sources', sourceId])}>{sourceId}</a>],
+        ['Destination', <a href={hrefOf(['destinations', destinationId])}>{destinationId}</a>],
+        ['Source', <a href={hrefOf(['sources', sourceId])}>{sourceId}</a>],
+        ['User', may('write') ? <a href={hrefOf(['deliveries'], { user: userKey })}>{userKey}</a> : userKey],
+        ['Type', delivery.type],
+        ['Created', <Time at={delivery.createdAt} both />],
+        ['Reason', status !== 'delivered' && reason !== undefined && <Reason of={reason} />],
         [
-          words.user,
-          may('write') ? <a href={hrefOf(['deliveries'], { user: userKey })}>{userKey}</a> : userKey,
-        ],
-        [words.type, delivery.type],
-        [words.created, <Time at={delivery.createdAt} both />],
-        [words.reason, status !== 'delivered' && reason !== undefined && <Reason of={reason} />],
-        [
-          words.nextDue,
+          'Next attempt',
           nextDueAt !== undefined && (
             <>
               <Ago at={nextDueAt} /> · <Time at={nextDueAt} />
@@ -113,13 +115,13 @@ function FactsOf({ delivery }: { readonly delivery: DeliveryWithAttempts }) {
           ),
         ],
         [
-          words.eventId,
+          'Event id (messageId)',
           <>
             <Id of={eventId} />
-            <a href={hrefOf(['why', eventId])}>{words.why}</a>
+            <a href={hrefOf(['why', eventId])}>Trace this event</a>
           </>,
         ],
-        [words.one, <Id of={deliveryId} />],
+        ['Delivery', <Id of={deliveryId} />],
       ]}
     />
   );
@@ -129,16 +131,16 @@ function Body({ id }: { readonly id: string }) {
   const path = { deliveryId: id };
   const { data, error, reload } = useGet('/v1/deliveries/{deliveryId}/body', { path });
   return (
-    <Card title={words.body}>
+    <Card title="Body">
       {error?.status === 404 ? (
-        <p class="quiet">{words.bodyGone}</p>
+        <p class="quiet">The body has expired from Kafka.</p>
       ) : (
         <ErrorNote error={error} onRetry={reload} />
       )}
       {data && (
         <div class="stack tight">
-          {data.masked && <p class="quiet">{words.bodyMasked}</p>}
-          <Json label={words.body}>{data.text ?? JSON.stringify(data.body)}</Json>
+          {data.masked && <p class="quiet">Values are masked because this token is read-only.</p>}
+          <Json label="Body">{data.text ?? JSON.stringify(data.body)}</Json>
         </div>
       )}
     </Card>

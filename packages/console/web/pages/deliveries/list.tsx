@@ -22,7 +22,7 @@ export function DeliveryList({ query }: Pick<PageProps, 'query'>) {
   const selection = useSelection(pages.items, keyOf);
   return (
     <>
-      <PageHead title={text.shell.pages.deliveries} lead={text.deliveries.lead} />
+      <PageHead title={text.shell.pages.deliveries} lead="All recent deliveries, newest first." />
       <div class="stack">
         <Search query={query} />
         {may('write') && pages.items.length > 0 && (
@@ -36,7 +36,7 @@ export function DeliveryList({ query }: Pick<PageProps, 'query'>) {
         )}
         <LongList
           pages={pages}
-          label={text.deliveries.list}
+          label="Deliveries"
           keyOf={keyOf}
           row={(delivery) => <Row delivery={delivery} />}
           selection={may('write') ? selection : undefined}
@@ -44,11 +44,14 @@ export function DeliveryList({ query }: Pick<PageProps, 'query'>) {
             go(['deliveries', deliveryId]);
           }}
           empty={
-            <Empty title={text.deliveries.none} lead={text.deliveries.noneLead}>
+            <Empty
+              title="No matching deliveries"
+              lead="Broaden the search. Events that a destination did not receive are listed under Filtered."
+            >
               <LinkButton href={hrefOf(['filtered'], { ...query, status: undefined })}>
-                {text.deliveries.toFiltered}
+                View filtered events
               </LinkButton>
-              <LinkButton href={hrefOf(['why'])}>{text.deliveries.toWhy}</LinkButton>
+              <LinkButton href={hrefOf(['why'])}>Open Why</LinkButton>
             </Empty>
           }
         />

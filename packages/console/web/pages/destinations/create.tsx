@@ -7,13 +7,15 @@ import { Card, PageHead } from '../../parts/card.tsx';
 import { Form, useForm } from '../../parts/entry-form.tsx';
 import { CheckField, problemOf, TextField } from '../../parts/field.tsx';
 import { ErrorNote, toast } from '../../parts/notes.tsx';
-import { text } from '../../text/index.ts';
 import { goFrom, hrefOf, place } from '../../url/location.ts';
 import { entryOf, newDraft } from './draft.ts';
 import { DestinationFields } from './fields.tsx';
 import { omit } from '../../versions/omit.ts';
 
-const words = text.destinations;
+const words = {
+  isEnabledHint:
+    'A disabled destination receives no events, and does not receive them later. You can still send it a test event.',
+};
 
 export function CreateDestination({ query }: { readonly query: Readonly<Record<string, string>> }) {
   const { data, error, reload } = useGet('/v1/catalog', {});
@@ -22,20 +24,18 @@ export function CreateDestination({ query }: { readonly query: Readonly<Record<s
   if (chosen) return <NewForm type={chosen.type} source={source} />;
   return (
     <>
-      <PageHead title={words.create} lead={words.catalog} />
+      <PageHead title="Create a destination" lead="Choose a type" />
       <ErrorNote error={error} onRetry={reload} />
       <div class="catalog">
         {data?.items.map((entry) => (
           <Card key={entry.type} title={entry.name}>
             <p>{entry.description}</p>
-            <p class="quiet small">
-              {words.calls}: {entry.supportedCalls.join(', ')}
-            </p>
+            <p class="quiet small">Calls: {entry.supportedCalls.join(', ')}</p>
             <LinkButton
               kind="main-action"
               href={hrefOf(['destinations', '+new'], { type: entry.type, source })}
             >
-              {words.next}
+              Continue
             </LinkButton>
           </Card>
         ))}
@@ -54,24 +54,24 @@ function NewForm({ type, source }: { readonly type: string; readonly source: str
       const body = entry.id === '' ? omit(entry, 'id') : entry;
       const begin = place.peek();
       const destination = await ask(api.POST('/v1/destinations', { body }));
-      toast(words.created);
+      toast('Destination created. Send a test event, then enable it.');
       goFrom(begin, ['destinations', destination.id], { tab: 'test' });
     },
   );
   const { error } = form.state;
   return (
     <>
-      <PageHead title={words.create} lead={`${words.chosen}: ${type}`} />
+      <PageHead title="Create a destination" lead={`Type: ${type}`} />
       <Card>
         <Form
           {...form}
-          action={words.create}
+          action="Create a destination"
           kind="main-action"
-          beside={<LinkButton href={hrefOf(['destinations'])}>{text.common.cancel}</LinkButton>}
+          beside={<LinkButton href={hrefOf(['destinations'])}>Cancel</LinkButton>}
         >
           <TextField
-            label={words.id}
-            hint={words.idHint}
+            label="Id"
+            hint="Cannot be changed later. Leave empty to generate one."
             value={id}
             onValue={setId}
             mono
@@ -79,7 +79,7 @@ function NewForm({ type, source }: { readonly type: string; readonly source: str
           />
           <DestinationFields draft={draft} onDraft={setDraft} error={error} />
           <CheckField
-            label={words.isEnabled}
+            label="Enable immediately"
             hint={words.isEnabledHint}
             value={isEnabled}
             onValue={setEnabled}

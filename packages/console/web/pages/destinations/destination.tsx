@@ -7,7 +7,6 @@ import { LinkButton } from '../../parts/button.tsx';
 import { Card, Empty, PageHead, PageOfEntry } from '../../parts/card.tsx';
 import { Status } from '../../parts/status.tsx';
 import { tabOf, Tabs } from '../../parts/tabs.tsx';
-import { text } from '../../text/index.ts';
 import { hrefOf } from '../../url/location.ts';
 import type { Version, VersionProps } from '../../versions/change.ts';
 import type { Destination } from './draft.ts';
@@ -19,8 +18,23 @@ import { DestinationSettings } from './settings.tsx';
 import { stateOf } from './state.ts';
 import { TestEvent } from './test-event.tsx';
 
-const words = text.destinations;
-const tabs = Object.entries(words.tabs) as [keyof typeof words.tabs, string][];
+const words = {
+  limited:
+    'This token is limited to certain sources and destinations, so totals for the whole destination are hidden.',
+  disableMessage:
+    'Events that arrive while it is disabled are never delivered to it. To keep them waiting instead, pause the destination.',
+  newHereLead:
+    'It receives no events. Send a test event, and enable the destination if the receiver accepts it.',
+};
+
+const titles = {
+  overview: 'Overview',
+  failures: 'Failures',
+  test: 'Test',
+  filter: 'Filter',
+  settings: 'Settings',
+};
+const tabs = Object.entries(titles) as [keyof typeof titles, string][];
 const forWriters: readonly string[] = ['test', 'filter', 'settings'];
 
 function isVisible(tab: string): boolean {
@@ -54,11 +68,11 @@ export function DestinationPage({ id, query }: DestinationPageProps) {
         <Card>
           <div class="row spread">
             <div>
-              <h2>{words.newHere}</h2>
+              <h2>This destination is disabled</h2>
               <p class="quiet">{words.newHereLead}</p>
             </div>
             {may('write') && (
-              <LinkButton href={hrefOf(['destinations', id], { tab: 'test' })}>{words.test}</LinkButton>
+              <LinkButton href={hrefOf(['destinations', id], { tab: 'test' })}>Send a test event</LinkButton>
             )}
           </div>
         </Card>
@@ -80,7 +94,7 @@ export function DestinationPage({ id, query }: DestinationPageProps) {
 function Limited({ id }: { readonly id: string }) {
   return (
     <Empty title={words.limited}>
-      <LinkButton href={hrefOf(['deliveries'], { destination: id })}>{words.toDeliveries}</LinkButton>
+      <LinkButton href={hrefOf(['deliveries'], { destination: id })}>View deliveries</LinkButton>
     </Empty>
   );
 }
@@ -112,32 +126,37 @@ function Actions({ version, onVersion }: VersionProps<Destination>) {
       {paused ? (
         <Action
           request={() => askWhole(api.POST('/v1/destinations/{id}/resume', { params }))}
-          done={words.resumed}
+          done="Resumed. Waiting deliveries are sent, oldest first."
           after={show}
         >
-          {words.resume}
+          Resume
         </Action>
       ) : (
         <Action
           request={() => askWhole(api.POST('/v1/destinations/{id}/pause', { params }))}
-          done={words.paused}
+          done="Paused. Deliveries wait until you resume it."
           after={show}
         >
-          {words.pause}
+          Pause
         </Action>
       )}
       {enabled ? (
         <Action
-          question={{ title: words.disableTitle(id), message: words.disableMessage, danger: true }}
+          question={{ title: `Disable ${id}?`, message: words.disableMessage, danger: true }}
           request={() => setEnabled(false)}
-          done={words.disabledDone}
+          done="Disabled."
           after={show}
         >
-          {words.disable}
+          Disable
         </Action>
       ) : (
-        <Action kind="main-action" request={() => setEnabled(true)} done={words.enabled} after={show}>
-          {words.enable}
+        <Action
+          kind="main-action"
+          request={() => setEnabled(true)}
+          done="Enabled. Events arrive within two seconds."
+          after={show}
+        >
+          Enable
         </Action>
       )}
     </>

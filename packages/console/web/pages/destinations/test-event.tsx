@@ -7,10 +7,8 @@ import { Form, useForm } from '../../parts/entry-form.tsx';
 import { ChoiceField } from '../../parts/field.tsx';
 import { formatDuration } from '../../parts/format.ts';
 import { Badge, Reason } from '../../parts/status.tsx';
-import { text } from '../../text/index.ts';
 import type { Destination } from './draft.ts';
 
-const words = text.destinations;
 const types = ['track', 'identify', 'page', 'screen', 'group', 'alias', 'delete'] as const;
 type CallType = (typeof types)[number];
 
@@ -24,21 +22,23 @@ export function TestEvent({ destination }: { readonly destination: Destination }
   });
   return (
     <div class="stack">
-      <Card title={words.test}>
-        <Form {...form} action={words.send} kind="main-action">
-          <p class="quiet">{words.testLead}</p>
+      <Card title="Send a test event">
+        <Form {...form} action="Send" kind="main-action">
+          <p class="quiet">
+            Sent immediately, even if the destination is disabled or paused. Nothing is stored.
+          </p>
           <div class="columns">
             <ChoiceField
-              label={words.testType}
+              label="Call type"
               {...field('type')}
               choices={types.map((one) => [one, one] as const)}
             />
             {settings.webhooks.length > 1 && (
               <ChoiceField
-                label={words.testUrl}
+                label="URL"
                 {...field('webhook')}
                 choices={[
-                  ['', words.testAll],
+                  ['', 'all URLs'],
                   ...settings.webhooks.map(({ url }, index) => [String(index), url] as const),
                 ]}
               />
@@ -62,27 +62,27 @@ function Result({ request, response }: Schema['TestResult']) {
       title={<span class="breakable">{request.url}</span>}
       actions={
         <span class="row">
-          <Badge tone={isAccepted ? 'good' : 'bad'}>{isAccepted ? words.accepted : words.failed}</Badge>
-          <span class="numeric">{response.status ?? words.noAnswer}</span>
+          <Badge tone={isAccepted ? 'good' : 'bad'}>{isAccepted ? 'accepted' : 'failed'}</Badge>
+          <span class="numeric">{response.status ?? 'No response'}</span>
           <span class="numeric quiet">{formatDuration(response.latencyMs)}</span>
         </span>
       }
     >
       <div class="columns">
         <section class="stack tight">
-          <h3>{words.request}</h3>
-          <Code label={words.request}>{headerLines(request.headers)}</Code>
-          <Json label={words.request}>{request.body}</Json>
+          <h3>Request</h3>
+          <Code label="Request">{headerLines(request.headers)}</Code>
+          <Json label="Request">{request.body}</Json>
         </section>
         <section class="stack tight">
-          <h3>{words.response}</h3>
+          <h3>Response</h3>
           {response.reason !== undefined && (
             <p>
               <Reason of={response.reason} /> {response.detail}
             </p>
           )}
-          {response.headers && <Code label={words.response}>{headerLines(response.headers)}</Code>}
-          {response.body !== undefined && <Json label={words.response}>{response.body}</Json>}
+          {response.headers && <Code label="Response">{headerLines(response.headers)}</Code>}
+          {response.body !== undefined && <Json label="Response">{response.body}</Json>}
         </section>
       </div>
     </Card>

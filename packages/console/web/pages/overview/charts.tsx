@@ -21,7 +21,7 @@ export function FlowCharts({ overview }: { readonly overview: Schema['Overview']
   return (
     <div class="columns">
       <ChartCard
-        title={text.overview.outcomes}
+        title="Deliveries over time"
         times={times}
         onRange={choose}
         series={[
@@ -31,7 +31,7 @@ export function FlowCharts({ overview }: { readonly overview: Schema['Overview']
         ]}
       />
       <ChartCard
-        title={text.overview.latency}
+        title="Response time over time"
         times={times}
         onRange={choose}
         format={formatDuration}

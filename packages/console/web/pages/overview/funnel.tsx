@@ -18,7 +18,6 @@ interface Step {
 function stepsOf({ total, since, until }: Schema['Overview']): Step[] {
   const { received, blocked, unconnected, delivered, dead, retrying, waiting, unknown } = total;
   const { filtered, deadReasons } = total;
-  const words = text.overview;
   const made = delivered + dead + retrying + waiting + unknown;
   const routed = made + filtered.reduce((sum, { count }) => sum + count, 0);
   const all = hrefOf(['deliveries'], { since, until });
@@ -28,21 +27,27 @@ function stepsOf({ total, since, until }: Schema['Overview']): Step[] {
   const exits = (steps: readonly Omit<Step, 'isExit'>[]): Step[] =>
     steps.filter(({ count }) => count > 0).map((step) => ({ ...step, isExit: true }));
   return [
-    { label: words.received, count: received, of: received, tone: 'accent', href: all, isExit: false },
+    { label: 'Events received', count: received, of: received, tone: 'accent', href: all, isExit: false },
     ...exits([
-      { label: words.blocked, count: blocked, of: received, tone: 'neutral', href: notSent('schema') },
       {
-        label: words.unconnected,
+        label: "blocked by the source's schema",
+        count: blocked,
+        of: received,
+        tone: 'neutral',
+        href: notSent('schema'),
+      },
+      {
+        label: 'source has no connected destination',
         count: unconnected,
         of: received,
         tone: 'neutral',
         href: notSent('no-destination'),
       },
     ]),
-    { label: words.made, count: made, of: routed, tone: 'accent', href: all, isExit: false },
+    { label: 'Deliveries created', count: made, of: routed, tone: 'accent', href: all, isExit: false },
     ...exits(
       filtered.map(({ reason, count }) => ({
-        label: words.filteredBy(said(reason)),
+        label: `not delivered: ${said(reason)}`,
         count,
         of: routed,
         tone: 'neutral',
@@ -50,7 +55,7 @@ function stepsOf({ total, since, until }: Schema['Overview']): Step[] {
       })),
     ),
     {
-      label: words.delivered,
+      label: 'Delivered',
       count: delivered,
       of: made,
       tone: 'good',
@@ -58,11 +63,11 @@ function stepsOf({ total, since, until }: Schema['Overview']): Step[] {
       isExit: false,
     },
     ...exits([
-      { label: words.waiting, count: waiting, of: made, tone: 'accent', href: list('waiting') },
-      { label: words.retrying, count: retrying, of: made, tone: 'warning', href: list('retrying') },
-      { label: words.unknown, count: unknown, of: made, tone: 'neutral', href: list('unknown') },
+      { label: 'waiting for first attempt', count: waiting, of: made, tone: 'accent', href: list('waiting') },
+      { label: 'retrying', count: retrying, of: made, tone: 'warning', href: list('retrying') },
+      { label: 'outcome unknown', count: unknown, of: made, tone: 'neutral', href: list('unknown') },
       ...deadReasons.map(({ reason, count }) => ({
-        label: `${words.dead}: ${said(reason)}`,
+        label: `dead: ${said(reason)}`,
         count,
         of: made,
         tone: 'bad' as const,
@@ -102,12 +107,16 @@ export function Funnel({ overview }: { readonly overview: Schema['Overview'] | u
 
 /** No list has all events received: one has those with deliveries, another those that a destination did not get. */
 function ReceivedLists({ since, until }: Partial<Pick<Schema['Overview'], 'since' | 'until'>>) {
-  const words = text.overview;
   return (
     <p class="quiet small funnel-lists">
-      {words.receivedIn} <a href={hrefOf(['deliveries'], { since, until })}>{words.receivedRouted}</a>{' '}
-      {words.receivedRoutedHint} <a href={hrefOf(['filtered'], { since, until })}>{words.receivedFiltered}</a>{' '}
-      {words.receivedFilteredHint}
+      Received events are in two lists:{' '}
+      <a href={hrefOf(['deliveries'], { since, until })}>events with deliveries</a> (one row per destination)
+      and{' '}
+      <a href={hrefOf(['filtered'], { since, until })}>
+        events that a destination did not receive, or that had no destination
+      </a>{' '}
+      (also one row per destination). An event can be in both. A blocked event without a destination is in
+      neither.
     </p>
   );
 }

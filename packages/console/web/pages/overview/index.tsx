@@ -15,6 +15,11 @@ import { Numbers } from './numbers.tsx';
 import { Breakers, Tiers } from './pending.tsx';
 import { RangeChoice, rangeOf } from './range.tsx';
 
+const words = {
+  behind: (count: string) =>
+    `The history is still reading ${count} records. Totals are incomplete until then.`,
+};
+
 const refreshMs = 15_000;
 /** After an attempt, the numbers are asked for at most this often. */
 const liveMs = 2_000;
@@ -24,8 +29,8 @@ export default function OverviewPage({ query }: PageProps) {
     return (
       <>
         <PageHead title={text.shell.pages.overview} />
-        <Empty title={text.overview.limited}>
-          <LinkButton href={hrefOf(['deliveries'])}>{text.overview.toDeliveries}</LinkButton>
+        <Empty title="This token is limited to certain sources or destinations, so overall totals are hidden.">
+          <LinkButton href={hrefOf(['deliveries'])}>View deliveries</LinkButton>
         </Empty>
       </>
     );
@@ -49,11 +54,14 @@ function Whole({ query }: Pick<PageProps, 'query'>) {
   const { data, error } = shown;
   return (
     <div class="stack wide">
-      <PageHead title={text.shell.pages.overview} lead={text.overview.lead}>
+      <PageHead
+        title={text.shell.pages.overview}
+        lead="From received to delivered, with the reason at each step where events leave."
+      >
         <RangeChoice query={query} />
       </PageHead>
       <ErrorNote error={error} onRetry={shown.reload} />
-      {data && data.behind > 1_000 && <p class="quiet">{text.overview.behind(formatCount(data.behind))}</p>}
+      {data && data.behind > 1_000 && <p class="quiet">{words.behind(formatCount(data.behind))}</p>}
       {(data !== undefined || error === undefined) && <Content overview={data} />}
     </div>
   );
@@ -65,11 +73,14 @@ function Content({ overview: data }: { readonly overview: Schema['Overview'] | u
   return (
     <>
       <Numbers overview={data} />
-      <Card title={text.overview.funnel}>
+      <Card title="Event flow">
         {isEmpty ? (
-          <Empty title={text.overview.empty} lead={text.overview.emptyLead}>
+          <Empty
+            title="No events yet"
+            lead="Create a source, connect a destination, and send a call. It appears here within a second."
+          >
             <LinkButton kind="main-action" href={hrefOf(['sources'])}>
-              {text.overview.createSource}
+              View sources
             </LinkButton>
           </Empty>
         ) : (
@@ -78,10 +89,10 @@ function Content({ overview: data }: { readonly overview: Schema['Overview'] | u
       </Card>
       <FlowCharts overview={data} />
       <div class="columns">
-        <Card title={text.overview.tiers} flush>
+        <Card title="Pending deliveries" flush>
           <Tiers overview={data} />
         </Card>
-        <Card title={text.overview.breakers}>
+        <Card title="Open circuit breakers">
           <Breakers overview={data} />
         </Card>
       </div>

@@ -13,7 +13,12 @@ import { hrefOf, type PageProps } from '../../url/location.ts';
 import { ReplayDialog } from './dialog.tsx';
 import { Replays } from './list.tsx';
 
-const words = text.replays;
+const words = {
+  summary: 'By destination and reason',
+  omitted: (shown: number, omitted: string) =>
+    `Showing the ${shown} largest. ${omitted} more are not listed. Open a destination to see its dead letters.`,
+};
+
 type Row = Schema['SummariseDeadLettersAnswer']['items'][number];
 
 /** More rows would hold the browser. */
@@ -29,19 +34,19 @@ export default function ReplaysPage({ query }: PageProps) {
   const omitted = summary.data?.omitted ?? 0;
   const columns: readonly Column<Row>[] = [
     {
-      title: words.destination,
+      title: 'Destination',
       cell: ({ destinationId: id }) =>
         id === undefined ? '–' : <a href={hrefOf(['destinations', id])}>{id}</a>,
     },
-    { title: words.reason, kind: 'wrap', cell: ({ reason }) => <Reason of={reason} /> },
-    { title: words.count, kind: 'number', cell: ({ deadLetters }) => formatCount(deadLetters) },
-    { title: words.replayed, kind: 'number', cell: ({ replayed }) => formatCount(replayed) },
-    { title: words.newest, cell: ({ newestAt }) => <Ago at={newestAt} /> },
+    { title: 'Reason', kind: 'wrap', cell: ({ reason }) => <Reason of={reason} /> },
+    { title: 'Dead letters', kind: 'number', cell: ({ deadLetters }) => formatCount(deadLetters) },
+    { title: 'Replayed', kind: 'number', cell: ({ replayed }) => formatCount(replayed) },
+    { title: 'Latest', cell: ({ newestAt }) => <Ago at={newestAt} /> },
     {
-      title: words.show,
+      title: 'Deliveries',
       cell: ({ destinationId, reason = '', deadLetters, replayed }) => (
         <span class="row">
-          <a href={hrefOf(['deliveries'], { status: 'dead', destination: destinationId })}>{words.show}</a>
+          <a href={hrefOf(['deliveries'], { status: 'dead', destination: destinationId })}>Deliveries</a>
           {may('write') && deadLetters > replayed && destinationId !== undefined && (
             <Button
               small
@@ -49,7 +54,7 @@ export default function ReplaysPage({ query }: PageProps) {
                 setAsked({ destination: destinationId, reason });
               }}
             >
-              {words.replay}
+              Replay …
             </Button>
           )}
         </span>
@@ -58,7 +63,10 @@ export default function ReplaysPage({ query }: PageProps) {
   ];
   return (
     <div class="stack wide">
-      <PageHead title={text.shell.pages.replays} lead={words.lead} />
+      <PageHead
+        title={text.shell.pages.replays}
+        lead="Deliveries that failed permanently. Fix the cause, then replay them."
+      />
       <Card title={words.summary} flush>
         <Table
           label={words.summary}
@@ -66,14 +74,16 @@ export default function ReplaysPage({ query }: PageProps) {
           error={summary.error}
           onRetry={summary.reload}
           keyOf={(row) => `${row.destinationId ?? ''} ${row.reason ?? ''}`}
-          empty={<Empty title={words.noneDead} lead={words.noneDeadLead} />}
+          empty={
+            <Empty title="No dead letters" lead="Every delivery was accepted or is still being retried." />
+          }
           columns={columns}
         />
         {omitted > 0 && <p class="list-foot quiet small">{words.omitted(maxRows, formatCount(omitted))}</p>}
       </Card>
       {/* After the summary, which would move it. */}
       {(summary.data ?? summary.error) && (
-        <Card title={words.running} flush>
+        <Card title="Replays" flush>
           <Replays resource={replays} onEnd={summary.reload} />
         </Card>
       )}

@@ -9,9 +9,7 @@ import { formatCount } from '../../parts/format.ts';
 import { Reason, Status } from '../../parts/status.tsx';
 import { Table } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
-import { text } from '../../text/index.ts';
 
-const words = text.replays;
 type Replay = Schema['Replay'];
 
 /** Whether the replay has not ended. */
@@ -35,18 +33,18 @@ export function Replays({ resource, onEnd }: ReplaysProps) {
   }, [running]);
   return (
     <Table
-      label={words.running}
+      label="Replays"
       items={items}
       error={resource.error}
       keyOf={({ id }) => id}
-      empty={<Empty title={words.none} />}
+      empty={<Empty title="No replays yet" />}
       columns={[
-        { title: words.startedAt, cell: ({ startedAt }) => <Time at={startedAt} /> },
-        { title: words.destination, kind: 'wrap', cell: ({ filter }) => <Filter filter={filter} /> },
-        { title: text.deliveries.status, cell: ({ state }) => <Status of={state} /> },
-        { title: words.progress, cell: (replay) => <Progress replay={replay} /> },
+        { title: 'Started', cell: ({ startedAt }) => <Time at={startedAt} /> },
+        { title: 'Destination', kind: 'wrap', cell: ({ filter }) => <Filter filter={filter} /> },
+        { title: 'Status', cell: ({ state }) => <Status of={state} /> },
+        { title: 'Progress', cell: (replay) => <Progress replay={replay} /> },
         {
-          title: text.common.actions,
+          title: 'Actions',
           cell: (replay) => <Cancel replay={replay} onDone={resource.reload} />,
         },
       ]}
@@ -59,17 +57,17 @@ function Filter({ filter }: Pick<Replay, 'filter'>) {
   const others = Object.entries(rest).map(([name, value]) => `${name}: ${value}`);
   return (
     <>
-      {destination ?? words.all} {reason !== undefined && <Reason of={reason} />} {others.join(', ')}
+      {destination ?? 'all destinations'} {reason !== undefined && <Reason of={reason} />} {others.join(', ')}
     </>
   );
 }
 
 function Progress({ replay: { due = 0, replayed, failure } }: { readonly replay: Replay }) {
   if (failure) return <span class="breakable">{failure.message}</span>;
-  const said = words.of(formatCount(replayed), formatCount(due));
+  const said = `${formatCount(replayed)} of ${formatCount(due)}`;
   return (
     <label class="row">
-      <progress class="progress" max={Math.max(1, due)} value={replayed} aria-label={words.progress} />
+      <progress class="progress" max={Math.max(1, due)} value={replayed} aria-label="Progress" />
       <span class="numeric small">{said}</span>
     </label>
   );
@@ -81,12 +79,16 @@ function Cancel({ replay, onDone }: { readonly replay: Replay; readonly onDone: 
     <Action
       small
       kind="danger"
-      question={{ title: words.cancelThis, message: words.cancelAsk, action: words.cancelThis }}
+      question={{
+        title: 'Cancel replay',
+        message: 'Deliveries that were already replayed are not undone. You can replay the rest later.',
+        action: 'Cancel replay',
+      }}
       request={() => ask(api.DELETE('/v1/replays/{id}', { params: { path: { id: replay.id } } }))}
-      done={words.cancelled}
+      done="Canceling the replay."
       after={onDone}
     >
-      {words.cancel}
+      Cancel
     </Action>
   );
 }

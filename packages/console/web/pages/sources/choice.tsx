@@ -4,9 +4,7 @@ import { useRef, useState } from 'preact/hooks';
 import type { Schema } from '../../api/client.ts';
 import { useGet, type Resource } from '../../api/resource.ts';
 import { SearchField } from '../../lists/list-search.tsx';
-import { text } from '../../text/index.ts';
 
-const words = text.sources;
 const limit = 100;
 
 interface SourceChoice extends Pick<Resource<unknown>, 'error' | 'reload'> {
@@ -30,7 +28,12 @@ export function useSourceChoice(): SourceChoice {
     error,
     reload,
     search: isCut.current && (
-      <SearchField label={words.find} hint={words.firstOnly(limit)} value={search} onSearch={setSearch} />
+      <SearchField
+        label="Find a source"
+        hint={`Showing up to ${limit}. Type part of an id or name to find others.`}
+        value={search}
+        onSearch={setSearch}
+      />
     ),
   };
 }

@@ -9,13 +9,10 @@ import { ChoiceField, TextField } from '../../parts/field.tsx';
 import { ErrorNote } from '../../parts/notes.tsx';
 import { useList } from '../../lists/pager.tsx';
 import { Status } from '../../parts/status.tsx';
-import { text } from '../../text/index.ts';
 import { hrefOf, setQuery } from '../../url/location.ts';
 import { stateOf } from '../destinations/state.ts';
 import { cleanEndpoint, defaultEndpoint, snippets } from './snippets.ts';
 import { Tail } from './tail.tsx';
-
-const words = text.sources;
 
 interface ConnectProps {
   readonly source: Schema['Source'];
@@ -42,20 +39,24 @@ function Snippets({ source, query }: ConnectProps) {
   const code = chosen?.code({ endpoint: endpoint ?? fallback, writeKey }) ?? '';
   const isMasked = !may('write');
   return (
-    <Card title={words.snippets} actions={<CopyButton of={code} />}>
+    <Card title="Send an event" actions={<CopyButton of={code} />}>
       <div class="stack">
         <div class="columns">
           <TextField
-            label={words.endpoint}
-            hint={words.endpointHint}
+            label="Ingest address"
+            hint="The address at which your application reaches the ingest service."
             value={typed}
             mono
             onValue={setTyped}
-            problem={endpoint === undefined ? words.endpointRule : undefined}
+            problem={
+              endpoint === undefined
+                ? 'Enter an http or https URL, for example https://events.example.com.'
+                : undefined
+            }
           />
           {source.writeKeys.length > 1 && !isMasked && (
             <ChoiceField
-              label={words.writeKey}
+              label="Write key"
               value={writeKey}
               onValue={setWriteKey}
               choices={source.writeKeys.map((key) => [key, key] as const)}
@@ -63,15 +64,19 @@ function Snippets({ source, query }: ConnectProps) {
           )}
         </div>
         <Choices
-          label={words.snippets}
+          label="Send an event"
           choices={snippets.map(({ name }) => [name, name])}
           current={chosen?.name}
           onChoose={(sdk) => {
             setQuery({ sdk });
           }}
         />
-        <Code label={words.snippets}>{code}</Code>
-        {isMasked && <p class="quiet small">{words.maskedKey}</p>}
+        <Code label="Send an event">{code}</Code>
+        {isMasked && (
+          <p class="quiet small">
+            This token cannot view write keys. Replace the asterisks with your write key.
+          </p>
+        )}
       </div>
     </Card>
   );
@@ -82,14 +87,17 @@ function DestinationsOf({ id }: { readonly id: string }) {
   const { items, isLoading, error } = pages;
   const create = may('write') && !isLimited.value && (
     <LinkButton small href={hrefOf(['destinations', '+new'], { source: id })}>
-      {words.connect}
+      Connect a destination
     </LinkButton>
   );
   return (
-    <Card title={words.destinationsOf} actions={create}>
+    <Card title="Connected destinations" actions={create}>
       <ErrorNote error={error} onRetry={pages.reload} />
       {items.length === 0 && !isLoading && !error && (
-        <Empty title={words.noDestination} lead={words.noDestinationLead} />
+        <Empty
+          title="No connected destinations"
+          lead="Events from this source are stored but not delivered."
+        />
       )}
       <ul class="stack tight">
         {items.map((destination) => (
@@ -102,7 +110,7 @@ function DestinationsOf({ id }: { readonly id: string }) {
       {pages.hasMore && (
         <div class="row more">
           <Button small onClick={pages.more}>
-            {text.common.more}
+            Show more
           </Button>
         </div>
       )}

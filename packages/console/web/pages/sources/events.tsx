@@ -13,10 +13,16 @@ import { usePages } from '../../lists/pager.tsx';
 import { Badge } from '../../parts/status.tsx';
 import { PagedTable, type Column } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
-import { text } from '../../text/index.ts';
 import { hrefOf } from '../../url/location.ts';
+import { isolated } from '../../text/isolated.ts';
 
-const words = text.sources;
+const words = {
+  blockMessage:
+    'Destinations no longer receive these calls. Calls that arrive while the event is blocked are never delivered, even if you unblock it.',
+  other: (count: string) =>
+    `${count} more calls have events that are not listed, because there are too many names or the names are too long.`,
+};
+
 type SourceEvent = Schema['SourceEvent'];
 
 export function SourceEvents({ id }: { readonly id: string }) {
@@ -33,13 +39,18 @@ export function SourceEvents({ id }: { readonly id: string }) {
   });
   return (
     <div class="stack">
-      <p class="quiet">{words.eventsLead}</p>
+      <p class="quiet">The last 90 days, by name. Blocked events are not delivered to any destination.</p>
       <PagedTable
-        label={words.events}
+        label="Track events"
         columns={columnsOf(id, pages.reload)}
         pages={pages}
         keyOf={({ event }) => event}
-        empty={<Empty title={words.eventsEmpty} lead={words.eventsEmptyLead} />}
+        empty={
+          <Empty
+            title="No events yet"
+            lead="Track events appear here by name, with counts. The Connect tab has a snippet to send one."
+          />
+        }
       />
       {other && <p class="quiet small">{words.other(formatCount(other.count))}</p>}
       {/* After the list, which would move it. */}
@@ -49,45 +60,45 @@ export function SourceEvents({ id }: { readonly id: string }) {
 }
 
 function columnsOf(source: string, onDone: () => unknown): readonly Column<SourceEvent>[] {
-  const seen = (at: string | undefined) => (at === undefined ? words.never : <Time at={at} />);
+  const seen = (at: string | undefined) => (at === undefined ? 'never' : <Time at={at} />);
   const columns: Column<SourceEvent>[] = [
     {
-      title: words.event,
+      title: 'Event',
       kind: 'wrap',
       cell: ({ event, blocked }) => (
         <span class="row">
           <a class="row-link" href={hrefOf(['deliveries'], { source, event })}>
             {event}
           </a>
-          {blocked && <Badge tone="warning">{words.blocked}</Badge>}
+          {blocked && <Badge tone="warning">blocked</Badge>}
         </span>
       ),
     },
-    { title: words.count, kind: 'number', cell: ({ count }) => formatCount(count) },
-    { title: words.filtered, kind: 'number', cell: ({ filtered }) => formatCount(filtered) },
-    { title: words.firstSeen, cell: ({ firstSeenAt }) => seen(firstSeenAt) },
-    { title: words.lastSeen, cell: ({ lastSeenAt }) => seen(lastSeenAt) },
+    { title: 'Calls', kind: 'number', cell: ({ count }) => formatCount(count) },
+    { title: 'Blocked calls', kind: 'number', cell: ({ filtered }) => formatCount(filtered) },
+    { title: 'First seen', cell: ({ firstSeenAt }) => seen(firstSeenAt) },
+    { title: 'Last seen', cell: ({ lastSeenAt }) => seen(lastSeenAt) },
   ];
   if (!may('write')) return columns;
   const action: Column<SourceEvent> = {
-    title: text.common.actions,
+    title: 'Actions',
     cell: ({ event, blocked }) =>
       blocked ? (
         <Action
           small
-          label={`${words.unblock} ${event}`}
+          label={`Unblock ${event}`}
           request={() => {
             const params = { path: { id: source }, query: { event } };
             return ask(api.DELETE('/v1/sources/{id}/blocked-events', { params }));
           }}
-          done={words.unblockDone}
+          done="Event unblocked."
           after={onDone}
         >
-          {words.unblock}
+          Unblock
         </Action>
       ) : (
-        <Button small label={`${words.block} ${event}`} onClick={() => block(source, event, onDone)}>
-          {words.block}
+        <Button small label={`Block ${event}`} onClick={() => block(source, event, onDone)}>
+          Block
         </Button>
       ),
   };
@@ -95,17 +106,20 @@ function columnsOf(source: string, onDone: () => unknown): readonly Column<Sourc
 }
 
 async function block(id: string, event: string, onDone: () => unknown): Promise<void> {
-  const asked = { title: words.blockTitle(event), message: words.blockMessage, action: words.block };
+  const asked = { title: `Block "${isolated(event)}"?`, message: words.blockMessage, action: 'Block' };
   if (!(await confirmed({ ...asked, danger: true }))) return;
   const params = { path: { id }, query: { event } };
-  await attempt(() => ask(api.PUT('/v1/sources/{id}/blocked-events', { params })), words.blockDone);
+  await attempt(
+    () => ask(api.PUT('/v1/sources/{id}/blocked-events', { params })),
+    'Event blocked. The change takes effect within two seconds.',
+  );
   await onDone();
 }
 
 function BlockByName({ id, onDone }: { readonly id: string; readonly onDone: () => unknown }) {
   const [event, setEvent] = useState('');
   return (
-    <Card title={words.blockName}>
+    <Card title="Block an event by name">
       <form
         class="stack form"
         onSubmit={(submitted) => {
@@ -115,10 +129,16 @@ function BlockByName({ id, onDone }: { readonly id: string; readonly onDone: () 
           });
         }}
       >
-        <TextField label={words.event} hint={words.blockNameHint} value={event} onValue={setEvent} required />
+        <TextField
+          label="Event"
+          hint="The exact name. It does not have to be in the list."
+          value={event}
+          onValue={setEvent}
+          required
+        />
         <div class="row">
           <Button type="submit" kind="danger">
-            {words.block}
+            Block
           </Button>
         </div>
       </form>

@@ -6,14 +6,11 @@ import { ChartCard } from '../../charts/chart-card.tsx';
 import { formatCount } from '../../parts/format.ts';
 import { ErrorNote } from '../../parts/notes.tsx';
 import { Table, type Column } from '../../parts/table.tsx';
-import { text } from '../../text/index.ts';
-
-const words = text.sources;
 
 const columns: readonly Column<Schema['UsageDay']>[] = [
-  { title: words.day, cell: ({ day }) => day },
-  { title: words.calls, kind: 'number', cell: ({ calls }) => formatCount(calls) },
-  { title: words.filtered, kind: 'number', cell: ({ filtered }) => formatCount(filtered) },
+  { title: 'Day (UTC)', cell: ({ day }) => day },
+  { title: 'Calls', kind: 'number', cell: ({ calls }) => formatCount(calls) },
+  { title: 'Blocked calls', kind: 'number', cell: ({ filtered }) => formatCount(filtered) },
   ...(['track', 'identify', 'page', 'screen', 'group', 'alias', 'delete'] as const).map(
     (type): Column<Schema['UsageDay']> => ({
       title: type,
@@ -30,25 +27,25 @@ export function Usage({ id }: { readonly id: string }) {
   const days = data.items;
   return (
     <div class="stack">
-      <p class="quiet">{words.usageLead}</p>
+      <p class="quiet">The last 90 days, in UTC.</p>
       {days.length > 0 && (
         <ChartCard
-          title={words.usage}
+          title="Calls by day"
           isByDay
           times={days.map(({ day }) => Date.parse(day))}
           series={[
-            { label: words.calls, tone: 'accent', isArea: true, values: days.map(({ calls }) => calls) },
-            { label: words.filtered, tone: 'warning', values: days.map(({ filtered }) => filtered) },
+            { label: 'Calls', tone: 'accent', isArea: true, values: days.map(({ calls }) => calls) },
+            { label: 'Blocked calls', tone: 'warning', values: days.map(({ filtered }) => filtered) },
           ]}
         />
       )}
       <Card flush>
         <Table
-          label={words.usage}
+          label="Calls by day"
           columns={columns}
           items={days.toReversed()}
           keyOf={({ day }) => day}
-          empty={<Empty title={words.usageEmpty} lead={words.usageEmptyLead} />}
+          empty={<Empty title="No calls yet" lead="Calls appear here by day and type." />}
         />
       </Card>
     </div>

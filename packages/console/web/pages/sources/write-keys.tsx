@@ -6,11 +6,13 @@ import { Card } from '../../parts/card.tsx';
 import { Id } from '../../parts/code.tsx';
 import { attempt } from '../../parts/notes.tsx';
 import { Once } from '../../parts/once.tsx';
-import { text } from '../../text/index.ts';
 import type { Version, VersionProps } from '../../versions/change.ts';
 import { requests, type Source } from './requests.ts';
 
-const words = text.sources;
+const words = {
+  keysLead:
+    'To rotate a key, add a new one, update your applications, then remove the old one. Calls with a removed key are refused.',
+};
 
 /** The write keys of a source. Rotation: add one, change the applications, remove the old one. */
 export function WriteKeys({ version, onVersion }: VersionProps<Source>) {
@@ -28,10 +30,10 @@ export function WriteKeys({ version, onVersion }: VersionProps<Source>) {
   };
   return (
     <Card
-      title={words.keys}
+      title="Write keys"
       actions={
         <Button small onClick={add}>
-          {words.addKey}
+          Add a write key
         </Button>
       }
     >
@@ -45,15 +47,18 @@ export function WriteKeys({ version, onVersion }: VersionProps<Source>) {
                 <Action
                   small
                   kind="danger"
-                  label={`${text.common.remove} ${key}`}
+                  label={`Remove ${key}`}
                   question={{
-                    title: words.removeKeyTitle,
+                    title: 'Remove this write key?',
                     message: (
                       <>
                         <p>
                           <code class="breakable">{key}</code>
                         </p>
-                        <p>{words.removeKeyMessage}</p>
+                        <p>
+                          Calls that use it are refused from now on. Make sure that no application still uses
+                          it.
+                        </p>
                       </>
                     ),
                   }}
@@ -61,10 +66,10 @@ export function WriteKeys({ version, onVersion }: VersionProps<Source>) {
                     const path = { id, key };
                     return askWhole(api.DELETE('/v1/sources/{id}/write-keys/{key}', { params: { path } }));
                   }}
-                  done={words.removedKey}
+                  done="Write key removed."
                   after={show}
                 >
-                  {text.common.remove}
+                  Remove
                 </Action>
               )}
             </li>
@@ -73,8 +78,8 @@ export function WriteKeys({ version, onVersion }: VersionProps<Source>) {
       </div>
       {added !== undefined && (
         <Once
-          title={words.newKey}
-          lead={words.newKeyLead}
+          title="New write key"
+          lead="Copy it into your application. The Connect tab has snippets that use it."
           secret={added}
           onClose={() => {
             setAdded(undefined);

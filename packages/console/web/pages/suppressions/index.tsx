@@ -13,15 +13,18 @@ import { useList } from '../../lists/pager.tsx';
 import { PagedTable, type Column } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
 import { text } from '../../text/index.ts';
+import { isolated } from '../../text/isolated.ts';
 
-const words = text.people;
 type Suppression = Schema['GetSuppressionAnswer'];
 
 /** A token with the scope read may look up a user, and not list them. */
 export default function Suppressions() {
   return (
     <>
-      <PageHead title={text.shell.pages.suppressions} lead={words.suppressionsLead} />
+      <PageHead
+        title={text.shell.pages.suppressions}
+        lead="Events of suppressed users are not delivered. Delete calls still are."
+      />
       {may('write') ? <List /> : <Find />}
     </>
   );
@@ -40,7 +43,12 @@ function List() {
         columns={columnsOf(pages.reload)}
         pages={pages}
         keyOf={({ userId }) => userId}
-        empty={<Empty title={words.suppressionsEmpty} lead={words.suppressionsEmptyLead} />}
+        empty={
+          <Empty
+            title="No suppressed users"
+            lead="Suppress users whose events must not be delivered, for example after they objected."
+          />
+        }
       />
     </div>
   );
@@ -48,21 +56,24 @@ function List() {
 
 function columnsOf(onRemoved: () => unknown): readonly Column<Suppression>[] {
   return [
-    { title: words.user, kind: 'wrap', cell: ({ userId }) => <code>{userId}</code> },
-    { title: words.since, cell: ({ since }) => <Time at={since} /> },
+    { title: 'User', kind: 'wrap', cell: ({ userId }) => <code>{userId}</code> },
+    { title: 'Since', cell: ({ since }) => <Time at={since} /> },
     {
-      title: text.common.actions,
+      title: 'Actions',
       cell: ({ userId }) => (
         <Action
           small
           kind="danger"
-          label={`${words.unsuppress} ${userId}`}
-          question={{ title: words.unsuppressTitle(userId), message: words.unsuppressMessage }}
+          label={`Remove ${userId}`}
+          question={{
+            title: `Deliver events of ${isolated(userId)} again?`,
+            message: 'New events are delivered. Events sent during the suppression are not.',
+          }}
           request={() => ask(api.DELETE('/v1/suppressions/{userId}', { params: { path: { userId } } }))}
-          done={words.unsuppressed}
+          done="The user is no longer suppressed."
           after={onRemoved}
         >
-          {words.unsuppress}
+          Remove
         </Action>
       ),
     },
@@ -77,17 +88,17 @@ function Find() {
     setAnswer('');
     try {
       await ask(api.GET('/v1/suppressions/{userId}', { params: { path: { userId } } }));
-      setAnswer(words.isSuppressed(userId));
+      setAnswer(`${isolated(userId)} is suppressed.`);
     } catch (reason) {
       if (!(reason instanceof ApiError) || reason.status !== notFound) throw reason;
-      setAnswer(words.notSuppressed(userId));
+      setAnswer(`${isolated(userId)} is not suppressed.`);
     }
   });
   return (
-    <Card title={words.find}>
+    <Card title="Find a user">
       <Form
         {...form}
-        action={words.findAction}
+        action="Find"
         wide
         beside={
           <span role="status" class="breakable">
@@ -95,7 +106,7 @@ function Find() {
           </span>
         }
       >
-        <TextField label={words.user} hint={words.findHint} {...field('userId')} required />
+        <TextField label="User" hint="The exact user id." {...field('userId')} required />
       </Form>
     </Card>
   );
@@ -104,14 +115,20 @@ function Find() {
 function Suppress({ onDone }: { readonly onDone: () => Promise<void> }) {
   const { field, form, setDraft } = useForm({ userIds: '' }, async ({ userIds }) => {
     const { added } = await ask(api.POST('/v1/suppressions', { body: { userIds: linesOf(userIds) } }));
-    toast(words.suppressed(formatCount(added)));
+    toast(`${formatCount(added)} more users suppressed.`);
     setDraft({ userIds: '' });
     await onDone();
   });
   return (
-    <Card title={words.suppress}>
-      <Form {...form} action={words.suppress} kind="main-action" wide>
-        <TextField label={words.userIds} hint={words.userIdsHint} {...field('userIds')} lines={3} required />
+    <Card title="Suppress users">
+      <Form {...form} action="Suppress users" kind="main-action" wide>
+        <TextField
+          label="User ids"
+          hint="One per line, as they appear in events."
+          {...field('userIds')}
+          lines={3}
+          required
+        />
       </Form>
     </Card>
   );

@@ -18,7 +18,10 @@ export default function WhyPage({ steps }: PageProps) {
   }, [id]);
   return (
     <div class="stack wide">
-      <PageHead title={text.shell.pages.why} lead={text.why.lead} />
+      <PageHead
+        title={text.shell.pages.why}
+        lead="Paste an event id (messageId) to see everything that happened to the event."
+      />
       <form
         class="ask"
         role="search"
@@ -28,18 +31,18 @@ export default function WhyPage({ steps }: PageProps) {
         }}
       >
         <TextField
-          label={text.why.id}
+          label="Event id"
           value={typed}
           onValue={setTyped}
           mono
           autofocus={id === ''}
-          hint={text.why.example}
+          hint="Find the id in the call, in the SDK's log, or on the page of a delivery."
         />
         <Button type="submit" kind="main-action">
-          {text.why.explain}
+          Explain
         </Button>
       </form>
-      {id === '' ? <Empty title={text.why.empty} /> : <Explained id={id} />}
+      {id === '' ? <Empty title="What happened to an event?" /> : <Explained id={id} />}
     </div>
   );
 }
@@ -51,16 +54,17 @@ function Explained({ id }: { readonly id: string }) {
   if (!data) return <div class="skeleton list-skeleton" aria-busy={isLoading} />;
   const { outcome, explanation, behind, searched } = data;
   return (
-    <Card title={text.why.outcomes[outcome]}>
+    <Card title={text.outcomes[outcome]}>
       <div class="stack">
         <p>{explanation}</p>
         <Picture trace={data} />
         {searched && (
           <p class="quiet small">
-            {text.why.searched} <Time at={searched.since} />. {!searched.complete && text.why.incomplete}
+            All events searched since <Time at={searched.since} />.{' '}
+            {!searched.complete && 'The search ended early. Try again.'}
           </p>
         )}
-        {behind > 0 && <p class="quiet small">{text.why.behind(formatCount(behind))}</p>}
+        {behind > 0 && <p class="quiet small">The history is still reading {formatCount(behind)} records.</p>}
       </div>
     </Card>
   );

@@ -5,12 +5,10 @@ import { Card, Empty } from '../../../parts/card.tsx';
 import { ChartCard } from '../../../charts/chart-card.tsx';
 import { formatCount, formatDuration, formatShare } from '../../../parts/format.ts';
 import { ErrorNote } from '../../../parts/notes.tsx';
-import { text } from '../../../text/index.ts';
 import type { Destination } from '../draft.ts';
 import { Pending } from './pending.tsx';
 import { RangeChoice, rangeOf } from './range.tsx';
 
-const words = text.destinations;
 const everyMs = 10_000;
 type Stats = Schema['GetDestinationStatsAnswer'];
 
@@ -32,7 +30,10 @@ export function DestinationOverview({ destination, query }: OverviewProps) {
       <div class="columns">
         {data?.items.length === 0 ? (
           <Card>
-            <Empty title={words.noAttempts} lead={words.noAttemptsLead} />
+            <Empty
+              title="No attempts in this period"
+              lead="Choose a longer period or send a test event. Attempts appear here as they are made."
+            />
           </Card>
         ) : (
           <Charts stats={data} />
@@ -49,10 +50,10 @@ function Numbers({ total }: { readonly total: Stats['total'] | undefined }) {
   const show = (value: string): string => (total ? value : '–');
   const latency = (ms: number | undefined): string => (ms === undefined ? '–' : formatDuration(ms));
   const entries: readonly (readonly [string, string])[] = [
-    [words.delivered, show(formatCount(delivered))],
-    [words.retrying, show(formatCount(retry))],
-    [words.dead, show(formatCount(dead))],
-    [words.success, show(formatShare(delivered, attempts))],
+    ['Delivered', show(formatCount(delivered))],
+    ['Retrying', show(formatCount(retry))],
+    ['Dead', show(formatCount(dead))],
+    ['Success rate', show(formatShare(delivered, attempts))],
     ['p50', latency(p50)],
     ['p99', latency(p99)],
   ];
@@ -73,7 +74,7 @@ function Numbers({ total }: { readonly total: Stats['total'] | undefined }) {
 /** Without statistics, the place that the charts will take. */
 function Charts({ stats }: { readonly stats: Stats | undefined }) {
   if (!stats) {
-    return [words.attempts, words.latency, words.backlog].map((title) => (
+    return ['Attempts by outcome', 'Receiver latency', 'Pending over time'].map((title) => (
       <Card key={title} title={title}>
         <div class="skeleton chart-skeleton" aria-busy="true" />
       </Card>
@@ -89,16 +90,16 @@ function Charts({ stats }: { readonly stats: Stats | undefined }) {
   return (
     <>
       <ChartCard
-        title={words.attempts}
+        title="Attempts by outcome"
         times={times}
         series={[
-          { label: words.delivered, tone: 'good', isArea: true, values: count('delivered') },
-          { label: words.retrying, tone: 'warning', values: count('retry') },
-          { label: words.dead, tone: 'bad', values: count('dead') },
+          { label: 'Delivered', tone: 'good', isArea: true, values: count('delivered') },
+          { label: 'Retrying', tone: 'warning', values: count('retry') },
+          { label: 'Dead', tone: 'bad', values: count('dead') },
         ]}
       />
       <ChartCard
-        title={words.latency}
+        title="Receiver latency"
         times={times}
         format={formatDuration}
         series={[
@@ -107,9 +108,9 @@ function Charts({ stats }: { readonly stats: Stats | undefined }) {
         ]}
       />
       <ChartCard
-        title={words.backlog}
+        title="Pending over time"
         times={times}
-        series={[{ label: words.waiting, tone: 'accent', isArea: true, values: pending }]}
+        series={[{ label: 'Pending deliveries', tone: 'accent', isArea: true, values: pending }]}
       />
     </>
   );

@@ -1,11 +1,10 @@
 /** The time range of a destination's numbers, in the address: `?range=24h`. */
 import { Choices } from '../../../parts/button.tsx';
-import { text } from '../../../text/index.ts';
 import { setQuery } from '../../../url/location.ts';
 
-const words = text.destinations;
-type Range = keyof typeof words.ranges;
-const ranges = Object.entries(words.ranges) as [Range, string][];
+const titles = { '1h': 'Last hour', '6h': 'Last 6 hours', '24h': 'Last 24 hours', '168h': 'Last 7 days' };
+type Range = keyof typeof titles;
+const ranges = Object.entries(titles) as [Range, string][];
 
 /** A duration that the API reads as `since`. */
 export function rangeOf(wanted: string | undefined): Range {
@@ -16,5 +15,5 @@ export function RangeChoice({ current }: { readonly current: Range }) {
   const choose = (range: Range): void => {
     setQuery({ range });
   };
-  return <Choices label={words.range} choices={ranges} current={current} onChoose={choose} />;
+  return <Choices label="Time range" choices={ranges} current={current} onChoose={choose} />;
 }

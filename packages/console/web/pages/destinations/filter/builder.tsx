@@ -2,7 +2,6 @@
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Button } from '../../../parts/button.tsx';
 import { Select } from '../../../parts/field.tsx';
-import { text } from '../../../text/index.ts';
 import {
   conditionOf,
   linesOf,
@@ -20,7 +19,24 @@ import {
   type Test,
 } from './condition.ts';
 
-const words = text.filter;
+const words = {
+  senses: {
+    all: 'all of these hold',
+    any: 'at least one of these holds',
+    'not-all': 'not all of these hold',
+    'not-any': 'none of these holds',
+  },
+  operators: {
+    equals: 'equals',
+    oneOf: 'is one of',
+    exists: 'exists',
+    missing: 'does not exist',
+    lessThan: 'is less than',
+    atMost: 'is at most',
+    greaterThan: 'is greater than',
+    atLeast: 'is at least',
+  },
+};
 
 interface BuilderProps {
   /** Undefined where there is none. */
@@ -42,7 +58,7 @@ export function ConditionBuilder({ condition, onCondition, suggestions }: Builde
     field.focus();
   });
   const node = condition && nodeOf(condition);
-  if (condition && !node) return <p class="quiet">{words.onlyJson}</p>;
+  if (condition && !node) return <p class="quiet">This condition can only be edited as JSON below.</p>;
   const put = (next: Node | undefined): void => {
     onCondition(next && conditionOf(next));
   };
@@ -54,7 +70,7 @@ export function ConditionBuilder({ condition, onCondition, suggestions }: Builde
     willFocus(node ? '1.2' : '1', one);
   };
   return (
-    <div ref={element} class="stack tight" role="group" aria-label={words.builder}>
+    <div ref={element} class="stack tight" role="group" aria-label="Condition builder">
       {node && <NodeFields node={node} path="1" list={list} onNode={put} onAdded={willFocus} />}
       {node?.kind !== 'group' && <Adders onAdd={add} />}
       <datalist id={list}>
@@ -89,10 +105,10 @@ function GroupFields({ node, path, list, onNode, onAdded }: NodeProps<Group>) {
     onNode(next.length === 0 ? undefined : { ...node, items: next });
   };
   return (
-    <div class="condition-group" role="group" aria-label={words.group(path)}>
+    <div class="condition-group" role="group" aria-label={`Group ${path}`}>
       <div class="condition-head">
         <Select
-          aria-label={words.combination(path)}
+          aria-label={`Combination of group ${path}`}
           value={`${isNegated ? 'not-' : ''}${of}` as const}
           choices={Object.entries(words.senses)}
           onValue={(sense) => {
@@ -103,7 +119,7 @@ function GroupFields({ node, path, list, onNode, onAdded }: NodeProps<Group>) {
             });
           }}
         />
-        <Remove label={words.removeGroup(path)} onNode={onNode} />
+        <Remove label={`Remove group ${path}`} onNode={onNode} />
       </div>
       <ol class="stack tight">
         {items.map((item, index) => (
@@ -134,13 +150,13 @@ function GroupFields({ node, path, list, onNode, onAdded }: NodeProps<Group>) {
 function TestFields({ node, path, list, onNode }: NodeProps<Test>) {
   const { isNegated, field, operator, value } = node;
   return (
-    <div class="condition-test" role="group" aria-label={words.test(path)}>
+    <div class="condition-test" role="group" aria-label={`Condition ${path}`}>
       <Select
-        aria-label={words.sense(path)}
+        aria-label={`Sense of condition ${path}`}
         value={isNegated ? 'not' : ''}
         choices={[
-          ['', words.holds],
-          ['not', words.holdsNot],
+          ['', 'if'],
+          ['not', 'if not'],
         ]}
         onValue={(sense) => {
           onNode({ ...node, isNegated: sense === 'not' });
@@ -149,7 +165,7 @@ function TestFields({ node, path, list, onNode }: NodeProps<Test>) {
       <input
         class="input mono"
         data-path={path}
-        aria-label={words.field(path)}
+        aria-label={`Field of condition ${path}`}
         placeholder="properties.total"
         list={list}
         value={field}
@@ -160,7 +176,7 @@ function TestFields({ node, path, list, onNode }: NodeProps<Test>) {
         }}
       />
       <Select
-        aria-label={words.operator(path)}
+        aria-label={`Operator of condition ${path}`}
         value={operator}
         choices={operators.map((one) => [one, words.operators[one]])}
         onValue={(chosen) => {
@@ -169,7 +185,7 @@ function TestFields({ node, path, list, onNode }: NodeProps<Test>) {
       />
       {operator !== 'exists' && operator !== 'missing' && (
         <Values
-          label={words.value(path)}
+          label={`Value of condition ${path}`}
           values={Array.isArray(value) ? (value as readonly Scalar[]) : [value as Scalar]}
           isList={operator === 'oneOf'}
           onValues={(values) => {
@@ -177,7 +193,7 @@ function TestFields({ node, path, list, onNode }: NodeProps<Test>) {
           }}
         />
       )}
-      <Remove label={words.removeTest(path)} onNode={onNode} />
+      <Remove label={`Remove condition ${path}`} onNode={onNode} />
     </div>
   );
 }
@@ -215,21 +231,21 @@ function Adders({ path, onAdd }: { readonly path?: string; readonly onAdd: (adde
     <div class="row">
       <Button
         small
-        label={`${words.addTest}${where}`}
+        label={`Add a condition${where}`}
         onClick={() => {
           onAdd(newTest);
         }}
       >
-        {words.addTest}
+        Add a condition
       </Button>
       <Button
         small
-        label={`${words.addGroup}${where}`}
+        label={`Add a group${where}`}
         onClick={() => {
           onAdd({ kind: 'group', isNegated: false, of: 'any', items: [newTest] });
         }}
       >
-        {words.addGroup}
+        Add a group
       </Button>
     </div>
   );
