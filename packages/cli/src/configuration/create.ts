@@ -4,7 +4,9 @@ import type { ApiContext } from '../api/client.ts';
 import { done } from '../api/show.ts';
 import { UsageError, type CommandContext, type Outcome } from '../command.ts';
 import type { DestinationValues, SourceValues } from '../entry-options.ts';
-import { headersOf, readSecret } from './destination-options.ts';
+import { applyEdits } from '../update/field-edits.ts';
+import { destinationEdits, sourceEdits } from '../update/option-edits.ts';
+import { headersOf } from './destination-options.ts';
 import { readEntry } from './entry-file.ts';
 
 interface NewEntry {
@@ -23,25 +25,8 @@ export async function createSource(values: SourceValues & NewEntry, context: Api
   return done([`The source ${id} is created.`, keys], created);
 }
 
-function sourceOf({
-  id,
-  name,
-  disabled,
-  writeKey: writeKeys,
-  block: blocked,
-  ...values
-}: SourceValues & NewEntry) {
-  const { rateLimit, rateLimitBytes, addIp } = values;
-  return {
-    id,
-    name,
-    writeKeys,
-    ...(disabled && { enabled: false }),
-    ...(blocked && { schema: { track: { blocked } } }),
-    rateLimit,
-    rateLimitBytes,
-    addIp,
-  };
+function sourceOf({ id, disabled, ...values }: SourceValues & NewEntry) {
+  return applyEdits({ id, ...(disabled && { enabled: false }) }, sourceEdits(values));
 }
 
 type NewDestination = DestinationValues & NewEntry & { readonly type?: string };
@@ -62,20 +47,10 @@ export async function createDestination(values: NewDestination, context: ApiCont
 }
 
 async function destinationOf(values: NewDestination, context: CommandContext) {
-  const { id, name, disabled, type = 'Webhooks', url: urls, source: sources = [], ordering } = values;
+  const { id, disabled, type = 'Webhooks', url: urls } = values;
   if (!urls) throw new UsageError("required option '--url <url>' not specified");
   const headers = headersOf(values, context);
-  return {
-    id,
-    type,
-    name,
-    ...(disabled && { enabled: false }),
-    sources,
-    rateLimit: values.rateLimit,
-    ordering,
-    settings: {
-      sharedSecret: await readSecret(values.secret, context),
-      webhooks: urls.map((url) => ({ url, ...headers })),
-    },
-  };
+  const settings = { webhooks: urls.map((url) => ({ url, ...headers })) };
+  const entry = { id, type, ...(disabled && { enabled: false }), sources: [], settings };
+  return applyEdits(entry, await destinationEdits(values, context));
 }

@@ -5,8 +5,9 @@ import { pathOf } from '../api/path.ts';
 import { done } from '../api/show.ts';
 import { UsageError, type CommandContext, type Outcome } from '../command.ts';
 import type { DestinationValues, SourceValues } from '../entry-options.ts';
-import { headersOf, readSecret, resolveValue } from '../configuration/destination-options.ts';
-import { applyEdits, parseEdit, parsePath, type FieldEdit, type Path } from './field-edits.ts';
+import { headersOf, resolveValue } from '../configuration/destination-options.ts';
+import { applyEdits, parseEdit, parsePath, type FieldEdit } from './field-edits.ts';
+import { destinationEdits, sourceEdits } from './option-edits.ts';
 
 interface EditValues {
   readonly id: string;
@@ -21,16 +22,7 @@ type Entry = Readonly<Record<string, unknown>>;
 const mostTries = 5;
 
 export function updateSource(values: SourceValues & EditValues, context: ApiContext): Promise<Outcome> {
-  const { name, writeKey, block, rateLimit, rateLimitBytes, addIp } = values;
-  const edits = [
-    ...given(['writeKeys'], writeKey),
-    ...given(['schema', 'track', 'blocked'], block),
-    ...given(['rateLimitBytes'], rateLimitBytes),
-    ...given(['addIp'], addIp),
-    ...given(['name'], name),
-    ...given(['rateLimit'], rateLimit),
-    ...anyEdits(values, context),
-  ];
+  const edits = [...sourceEdits(values), ...anyEdits(values, context)];
   return update('source', values.id, () => edits, edits.length > 0, context);
 }
 
@@ -38,18 +30,11 @@ export async function updateDestination(
   values: DestinationValues & EditValues,
   context: ApiContext,
 ): Promise<Outcome> {
-  const { name, url: urls, source, ordering, rateLimit, secret } = values;
+  const { url: urls } = values;
   const { headers, secretHeaders } = headersOf(values, context);
   const webhook = { ...(headers && { headers }), ...(secretHeaders && { secretHeaders }) };
   const changesWebhooks = urls !== undefined || headers !== undefined;
-  const fixed = [
-    ...given(['sources'], source),
-    ...given(['ordering'], ordering),
-    ...given(['settings', 'sharedSecret'], await readSecret(secret, context)),
-    ...given(['name'], name),
-    ...given(['rateLimit'], rateLimit),
-    ...anyEdits(values, context),
-  ];
+  const fixed = [...(await destinationEdits(values, context)), ...anyEdits(values, context)];
   const editsOf = (entry: Entry): FieldEdit[] => {
     if (!changesWebhooks) return fixed;
     const { webhooks = [] } = (entry['settings'] ?? {}) as { webhooks?: readonly { readonly url: string }[] };
@@ -61,11 +46,6 @@ export async function updateDestination(
     return [{ path: ['settings', 'webhooks'], value: wanted }, ...fixed];
   };
   return update('destination', values.id, editsOf, changesWebhooks || fixed.length > 0, context);
-}
-
-/** The edit of an option that was given. */
-function given(path: Path, value: unknown): FieldEdit[] {
-  return value === undefined ? [] : [{ path, value }];
 }
 
 function anyEdits({ set = [], unset = [] }: EditValues, context: CommandContext): FieldEdit[] {
