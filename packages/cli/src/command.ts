@@ -1,4 +1,4 @@
-/** A command: its input, its result and its exit code. `program.ts` declares the command lines. */
+/** A command: its input, its result and its exit code. `declare.ts` declares the command lines. */
 import type { Readable } from 'node:stream';
 import type { connectKafka, KafkaLog } from '@tailrace/kafka';
 import type { Environment } from '@tailrace/service';

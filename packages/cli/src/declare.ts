@@ -1,16 +1,191 @@
-/** Building blocks for the declarations of commands. They import commander only, so that every start is fast. */
+/**
+ * Declares commands as data: the words that call one, its arguments and options, its help, and what it does. The files with
+ * declarations import only this one and what is as light, so that every start is fast; what a command needs is loaded when it runs.
+ */
 import type { EventType } from '@tailrace/events';
 import { InvalidArgumentError, Option, type Command } from 'commander';
+import type { ApiRun } from './api/call.ts';
+import { pathOf, type Query } from './api/path.ts';
+import { showPage, type Columns } from './api/show.ts';
 import type { Run } from './command.ts';
+import type { EnvironmentOf } from './help.ts';
 
-/**
- * Makes the action of a command. `load` imports the module of the command, and is called when the command runs, so
- * that a command does not load the modules of other commands.
- */
-export type MakeAction = (load: () => Promise<Run<never>>) => (...given: unknown[]) => Promise<void>;
+/** An option without its name. `Value` is what the command gets; it includes undefined where the option may be left out. */
+export interface OptionOf<Value> {
+  readonly named: (flag: string) => Option;
+  /** Has the type alone. */
+  readonly value?: () => Value;
+}
 
-/** Adds commands to the program. */
-export type Declare = (program: Command, action: MakeAction) => void;
+/** By the names of the values: `rateLimit` is the option `--rate-limit`. */
+type OptionsOf<O> = Readonly<Record<keyof O, OptionOf<unknown>>>;
+export type Options = OptionsOf<Record<string, unknown>>;
+
+/** What each argument is, by its form: `<source>`, `[type]` or `<users...>`. */
+type ArgumentsOf<A> = Readonly<
+  Record<keyof A, string | { readonly about: string; readonly choices: readonly string[] }>
+>;
+type Arguments = ArgumentsOf<Record<string, unknown>>;
+
+/** The arguments and options of a command line by their names in camel case. */
+export type ValuesOf<A, O> = {
+  readonly [Form in keyof A as NameOf<Form>]: Form extends `<${string}...>` ? readonly string[] : string;
+} & {
+  readonly [Form in keyof A as Form extends `[${infer Name}]` ? Name : never]?: string;
+} & {
+  readonly [Name in keyof O as undefined extends ValueOf<O[Name]> ? never : Name]: ValueOf<O[Name]>;
+} & {
+  readonly [Name in keyof O as undefined extends ValueOf<O[Name]> ? Name : never]?: Exclude<
+    ValueOf<O[Name]>,
+    undefined
+  >;
+};
+type NameOf<Form> = Form extends `<${infer Name}...>`
+  ? Name
+  : Form extends `<${infer Name}>`
+    ? Camel<Name>
+    : never;
+type Camel<Name> = Name extends `${infer First}-${infer Rest}` ? `${First}${Capitalize<Rest>}` : Name;
+type ValueOf<O> = O extends OptionOf<infer Value> ? Value : never;
+
+interface Description<A, O> {
+  /** The words that call it, such as `create token`. */
+  readonly words: string;
+  readonly summary: string;
+  /** Default: the summary as a sentence. */
+  readonly description?: string;
+  readonly arguments?: A;
+  readonly options?: O;
+  /** Command lines; the name of the program is added. */
+  readonly examples: readonly string[];
+}
+
+/** A command. `run` gets the values of its arguments and options. */
+export interface Declared extends Required<Description<Arguments, Options>> {
+  readonly reads: readonly EnvironmentOf[];
+  readonly run: Run<never>;
+}
+
+export function command<A extends ArgumentsOf<A> = object, O extends OptionsOf<O> = object>(
+  declared: Description<A, O> & Pick<Declared, 'reads'> & { readonly run: Run<ValuesOf<A, O>> },
+): Declared {
+  return { description: '', arguments: {}, options: {}, ...declared };
+}
+
+/** A command that needs the management API alone. With `confirm` it has the option `--yes`. */
+export function apiCommand<A extends ArgumentsOf<A> = object, O extends OptionsOf<O> = object>({
+  request,
+  confirm,
+  ...declared
+}: Description<A, O> & ApiRun<ValuesOf<A, O>>): Declared {
+  const { options = {} as O } = declared;
+  return command<A, O>({
+    ...declared,
+    options: confirm ? { ...options, yes: flag('do not ask for confirmation') } : options,
+    reads: ['api'],
+    async run(values, context) {
+      const { callApi } = await import('./api/call.ts');
+      return callApi({ request, ...(confirm && { confirm }) }, values, context);
+    },
+  });
+}
+
+/** A command that lists items of the management API as a table. Its options but `--limit` are the query. */
+export function listCommand<O extends OptionsOf<O> = object>({
+  path,
+  noun,
+  columns,
+  queryOf,
+  ...declared
+}: Description<object, O> & {
+  /** Below `/v1/`. */
+  readonly path: string;
+  /** The singular of its items. */
+  readonly noun: string;
+  readonly columns: Columns<never>;
+  readonly queryOf?: (filter: ValuesOf<object, O>) => Query;
+}): Declared {
+  const { options, ...rest } = declared;
+  return apiCommand<object, Options>({
+    ...rest,
+    options: { ...options, ...limit() },
+    async request({ limit, ...filter }, { api }) {
+      const query = queryOf ? queryOf(filter as ValuesOf<object, O>) : (filter as Query);
+      return showPage(await api.list<never>(pathOf(path), query, limit as number), noun, columns);
+    },
+  });
+}
+
+/** An option without a value. */
+export function flag(description: string): OptionOf<true | undefined> {
+  return { named: (name) => new Option(name, description) };
+}
+
+/** @param form of the value, such as `<id>` */
+export function text(form: string, description: string): OptionOf<string | undefined> {
+  return { named: (name) => new Option(`${name} ${form}`, description) };
+}
+
+/** An option whose value may be left out; it is then true. */
+export function optional(form: string, description: string): OptionOf<string | true | undefined> {
+  return text(form, description);
+}
+
+/** A file name, with `-f` for short. */
+export function file(description: string): OptionOf<string | undefined> {
+  return { named: (name) => new Option(`-f, ${name} <file>`, description) };
+}
+
+/** A whole number. */
+export function integer(description: string, min: number, max: number): OptionOf<number | undefined> {
+  const parse = (typed: string): number => {
+    const number = /^\d+$/.test(typed) ? Number(typed) : NaN;
+    if (number >= min && number <= max) return number;
+    throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
+  };
+  return { named: (name) => new Option(`${name} <n>`, description).argParser(parse) };
+}
+
+/** One of a closed list of values. */
+export function choice<const Value extends string>(
+  form: string,
+  description: string,
+  choices: readonly Value[],
+): OptionOf<Value | undefined> {
+  return { named: (name) => new Option(`${name} ${form}`, description).choices(choices) };
+}
+
+/** An option that may be given several times. */
+export function repeatable(form: string, description: string): OptionOf<readonly string[] | undefined> {
+  const collect = (value: string, values: readonly string[] = []): readonly string[] => [...values, value];
+  return {
+    named: (name) => new Option(`${name} ${form}`, `${description} (repeatable)`).argParser(collect),
+  };
+}
+
+export function required<Value>({ named }: OptionOf<Value>): OptionOf<Exclude<Value, undefined>> {
+  return { named: (name) => named(name).makeOptionMandatory() };
+}
+
+export function withDefault<const Value extends string | number>(
+  { named }: OptionOf<Value | undefined>,
+  value: Value,
+): OptionOf<Value> {
+  return { named: (name) => named(name).default(value) };
+}
+
+export function limit(max = 100_000) {
+  return { limit: withDefault(integer('list at most this many', 1, max), 50) };
+}
+
+/** `only` is what the times choose, such as `dead letters written`. */
+export function period(only = '') {
+  const what = ['only', only].join(' ').trim();
+  return {
+    since: text('<time>', `${what} from this time on`),
+    until: text('<time>', `${what} before this time`),
+  };
+}
 
 /** As in @tailrace/events, which is not imported because that would load its validators at every start. */
 export const eventTypes = [
@@ -21,12 +196,7 @@ export const eventTypes = [
   'group',
   'alias',
   'delete',
-] as readonly EventType[];
-
-/** The subcommands of `parent` under the word `name`, such as `get`. Several topics may add to them. */
-export function group(parent: Command, name: string): Command {
-  return parent.commands.find((command) => command.name() === name) ?? parent.command(name);
-}
+] as const satisfies readonly EventType[];
 
 /** All commands that have no subcommands, with the words that call them. */
 export function leafCommands(command: Command, path = ''): { path: string; command: Command }[] {
@@ -35,116 +205,3 @@ export function leafCommands(command: Command, path = ''): { path: string; comma
     leafCommands(subcommand, path === '' ? subcommand.name() : `${path} ${subcommand.name()}`),
   );
 }
-
-/** An option whose value is a whole number. */
-export function integer(flags: string, description: string, min: number, max: number): Option {
-  return new Option(flags, description).argParser((text) => {
-    const number = /^\d+$/.test(text) ? Number(text) : NaN;
-    if (number >= min && number <= max) return number;
-    throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
-  });
-}
-
-/** An option with a closed list of values. */
-export function choice(flags: string, description: string, choices: readonly string[]): Option {
-  return new Option(flags, description).choices(choices);
-}
-
-/** An option that may be given several times; its value is a list, or undefined if it is not given. */
-export function repeatable(flags: string, description: string): Option {
-  const collect = (value: string, values: readonly string[] = []): readonly string[] => [...values, value];
-  return new Option(flags, `${description} (repeatable)`).argParser(collect);
-}
-
-export function limitOption(max = 100_000): Option {
-  return integer('--limit <n>', 'list at most this many', 1, max).default(50);
-}
-
-/** The environment variables that a command reads, by how it works. */
-export const environment = {
-  api: [
-    ['TAILRACE_API_TOKEN', 'a token of the control service (required)'],
-    ['TAILRACE_URL', 'the control service (default http://localhost:8081)'],
-  ],
-  kafka: [
-    ['KAFKA_BROKERS', 'bootstrap servers, host:port,... (required)'],
-    ['KAFKA_CLIENT_ID', 'beginning of the client id (default tailrace)'],
-    ['KAFKA_SASL_MECHANISM', 'plain, scram-sha-256, scram-sha-512 or oauthbearer'],
-    ['KAFKA_SASL_USERNAME', 'set together with the mechanism and the password'],
-    ['KAFKA_SASL_PASSWORD', 'set together with the mechanism and the user name'],
-    ['KAFKA_OAUTH_TOKEN_URL', 'token server, for oauthbearer'],
-    ['KAFKA_OAUTH_CLIENT_ID', 'client id for the token server'],
-    ['KAFKA_OAUTH_CLIENT_SECRET', 'client secret for the token server'],
-    ['KAFKA_OAUTH_SCOPE', 'scope to request from the token server'],
-    ['KAFKA_OAUTH_CA', 'certificate authority of the token server'],
-    ['KAFKA_SSL', 'true to use TLS (default false)'],
-    ['KAFKA_SSL_CA', 'certificate authority, as PEM or the path of a file'],
-    ['KAFKA_SSL_CERT', 'client certificate, as PEM or the path of a file'],
-    ['KAFKA_SSL_KEY', 'its private key, as PEM or the path of a file'],
-    ['KAFKA_SSL_KEY_PASSWORD', 'password of the private key'],
-    ['TAILRACE_TOPIC_PREFIX', 'prefix of topic names (default tailrace.)'],
-    ['TAILRACE_PARTITIONS', 'partitions of topics to create (default 6)'],
-    ['TAILRACE_REPLICATION', 'copies of topics to create (default: by the number of brokers)'],
-    ['TAILRACE_RETRY_SCHEDULE', 'delays between attempts, such as 10s,1m,5m'],
-    ['TAILRACE_SECRET_KEY', 'key that encrypts secrets in Kafka'],
-    ['TAILRACE_SECRET_KEY_PREVIOUS', 'previous key, during a rotation'],
-  ],
-  doctor: [
-    ['TAILRACE_DOCTOR_TARGETS', 'replicas, as router=host:port,...; every address of a host is one'],
-    ['TAILRACE_INGEST_PORT', 'port of ingest on this machine (default 8080)'],
-    ['TAILRACE_CONTROL_PORT', 'port of control on this machine (default 8081)'],
-    ['TAILRACE_METRICS_PORT', 'first of the four metrics ports of npm start (default 9464)'],
-  ],
-  secretKeys: [
-    ['TAILRACE_SECRET_KEY', 'key that encrypts secrets in Kafka'],
-    ['TAILRACE_SECRET_KEY_PREVIOUS', 'previous key, during a rotation'],
-  ],
-  passphrase: [['TAILRACE_EXPORT_PASSPHRASE', 'seals and opens exports, in place of the secret key']],
-  prefix: [['TAILRACE_TOPIC_PREFIX', 'prefix of topic names (default tailrace.)']],
-  schemas: [
-    ['SCHEMA_REGISTRY_URL', 'a schema registry'],
-    ['SCHEMA_REGISTRY_USERNAME', 'user name for it'],
-    ['SCHEMA_REGISTRY_PASSWORD', 'password for it'],
-    ['SCHEMA_REGISTRY_TOKEN', 'bearer token for it, instead of user name and password'],
-    ['SCHEMA_REGISTRY_CA', 'its certificate authority, as PEM or the path of a file'],
-  ],
-  retryWindow: [['TAILRACE_RETRY_WINDOW', 'time from the first to the last attempt (default 4h)']],
-} as const satisfies Record<string, readonly (readonly [name: string, meaning: string])[]>;
-
-/** The end of the help of a command. */
-export function notes({
-  examples,
-  reads,
-  times = false,
-}: {
-  /** Command lines; the name of the program is added. */
-  readonly examples: readonly string[];
-  readonly reads: readonly (keyof typeof environment)[];
-  /** Explains TIME, the value of --since and --until. */
-  readonly times?: boolean;
-}): string {
-  const variables = reads.flatMap((kind) => [...environment[kind]]);
-  return [
-    ...(times ? ['', aboutTimes] : []),
-    '',
-    'Examples:',
-    ...examples.map((example) => `  ${/ \| | && /.test(example) ? example : `tailrace ${example}`}`),
-    ...(variables.length > 0 ? ['', 'Environment variables:'] : []),
-    ...variables.map(([name, meaning]) => `  ${name.padEnd(28)}  ${meaning}`.trimEnd()),
-    ...(reads.some((kind) => kind !== 'prefix')
-      ? ['  A secret may be in a file: <NAME>_FILE is its path.']
-      : []),
-    ...(variables.length > 0 ? [`  ${'NO_COLOR'.padEnd(28)}  no colours if set`] : []),
-    '',
-    'Exit codes: 0 done, 1 failed, 2 invalid command line or settings, 130 interrupted.',
-  ].join('\n');
-}
-
-/** The end of the help of a command that uses the management API alone. */
-export function apiNotes(...examples: readonly string[]): string {
-  return notes({ examples, reads: ['api'] });
-}
-
-const aboutTimes =
-  'A <time> is a date and time in ISO 8601, UTC by default (2026-05-01T08:30), or an age\n' +
-  '(90s, 15m, 2h, 7d).';

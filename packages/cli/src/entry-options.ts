@@ -1,6 +1,5 @@
 /** The options for fields of sources and destinations, which `create` and `update` share. */
-import type { Command } from 'commander';
-import { choice, integer, repeatable } from './declare.ts';
+import { choice, flag, integer, repeatable, text, type ValuesOf } from './declare.ts';
 
 type Verb = 'create' | 'update';
 
@@ -17,15 +16,18 @@ const sourceTexts = {
   },
 };
 
-export function sourceFields(command: Command, verb: Verb): Command {
-  const text = sourceTexts[verb];
-  return command
-    .option('--name <name>', text.name)
-    .addOption(repeatable('--write-key <key>', text.key))
-    .addOption(repeatable('--block <event>', text.block))
-    .addOption(rateLimit('allow at most N calls a second'))
-    .addOption(integer('--rate-limit-bytes <n>', 'allow at most N bytes a second', 1_024, 1_000_000_000))
-    .option('--add-ip', "add the sender's IP address to events, as context.ip");
+export type SourceValues = ValuesOf<object, ReturnType<typeof sourceFields>>;
+
+export function sourceFields(verb: Verb) {
+  const { name, key, block } = sourceTexts[verb];
+  return {
+    name: text('<name>', name),
+    writeKey: repeatable('<key>', key),
+    block: repeatable('<event>', block),
+    rateLimit: rateLimit('allow at most N calls a second'),
+    rateLimitBytes: integer('allow at most N bytes a second', 1_024, 1_000_000_000),
+    addIp: flag("add the sender's IP address to events, as context.ip"),
+  };
 }
 
 const destinationTexts = {
@@ -47,19 +49,20 @@ const destinationTexts = {
   },
 };
 
-export function destinationFields(command: Command, verb: Verb): Command {
-  const text = destinationTexts[verb];
-  return command
-    .option('--name <name>', text.name)
-    .addOption(repeatable('--url <url>', text.url))
-    .addOption(repeatable('--header <header>', text.header))
-    .addOption(repeatable('--secret-header <header>', text.secretHeader))
-    .option('--secret <secret>', text.secret)
-    .addOption(repeatable('--source <id>', text.source))
-    .addOption(rateLimit('send at most N requests a second'))
-    .addOption(
-      choice('--ordering <ordering>', 'user: deliver the events of a user in order', ['none', 'user']),
-    );
+export type DestinationValues = ValuesOf<object, ReturnType<typeof destinationFields>>;
+
+export function destinationFields(verb: Verb) {
+  const { name, url, header, secretHeader, secret, source } = destinationTexts[verb];
+  return {
+    name: text('<name>', name),
+    url: repeatable('<url>', url),
+    header: repeatable('<header>', header),
+    secretHeader: repeatable('<header>', secretHeader),
+    secret: text('<secret>', secret),
+    source: repeatable('<id>', source),
+    rateLimit: rateLimit('send at most N requests a second'),
+    ordering: choice('<ordering>', 'user: deliver the events of a user in order', ['none', 'user']),
+  };
 }
 
-const rateLimit = (description: string) => integer('--rate-limit <n>', description, 1, 1_000_000);
+const rateLimit = (description: string) => integer(description, 1, 1_000_000);

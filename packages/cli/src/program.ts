@@ -1,57 +1,114 @@
 /** The command lines of the CLI, as a tree of commander commands. */
-import { Command, Help, type Option, type OutputConfiguration } from 'commander';
+import { Argument, Command, Help, type Option, type OutputConfiguration } from 'commander';
 import packageJson from '../package.json' with { type: 'json' };
-import { declareAccess } from './access/commands.ts';
-import { declareAudiences } from './audiences/commands.ts';
-import { declareCompletion } from './completion/commands.ts';
-import { declareConfiguration } from './configuration/commands.ts';
-import { declareChanges } from './configuration/change-commands.ts';
-import { declareUpdates } from './update/commands.ts';
-import { declareDeadLetters } from './dead-letters/commands.ts';
-import { choice, type Declare, type MakeAction } from './declare.ts';
-import { declareDoctor } from './doctor/commands.ts';
-import { declareExport } from './export/commands.ts';
-import { declareHistory } from './history/commands.ts';
-import { declarePermissions } from './permissions/commands.ts';
-import { declareRecall } from './recall/commands.ts';
-import { declareTopics } from './topics/commands.ts';
-import { declareUsers } from './users/commands.ts';
+import { accessCommands } from './access/commands.ts';
+import { audienceCommands } from './audiences/commands.ts';
+import type { Run } from './command.ts';
+import { completion } from './completion/commands.ts';
+import { changeCommands } from './configuration/change-commands.ts';
+import { configurationCommands } from './configuration/commands.ts';
+import { deadLetterCommands } from './dead-letters/commands.ts';
+import { recoveryCommands } from './dead-letters/control-commands.ts';
+import { choice, withDefault, type Declared } from './declare.ts';
+import { doctor } from './doctor/commands.ts';
+import { exportCommands } from './export/commands.ts';
+import { notes } from './help.ts';
+import { historyCommands } from './history/commands.ts';
+import { permissions } from './permissions/commands.ts';
+import { recallCommands } from './recall/commands.ts';
+import { topicCommands } from './topics/commands.ts';
+import { updateCommands } from './update/commands.ts';
+import { userCommands } from './users/commands.ts';
 
 /** The sections of `tailrace --help`. */
-const sections: readonly (readonly [heading: string, ...declare: Declare[]])[] = [
-  ['System:', declareTopics, declarePermissions, declareDoctor, declareCompletion],
-  ['Configuration:', declareConfiguration, declareUpdates, declareChanges, declareExport],
-  ['History:', declareHistory],
-  ['Pending deliveries:', declareRecall],
-  ['Dead letters:', declareDeadLetters],
-  ['Users:', declareUsers, declareAudiences],
-  ['Access:', declareAccess],
+const sectionsOf = (
+  program: Command,
+): readonly (readonly [heading: string, ...(readonly Declared[])[]])[] => [
+  ['System:', topicCommands, [permissions, doctor, completion(program)]],
+  ['Configuration:', configurationCommands, updateCommands, changeCommands, exportCommands],
+  ['History:', historyCommands],
+  ['Pending deliveries:', recallCommands],
+  ['Dead letters:', deadLetterCommands, recoveryCommands],
+  ['Users:', userCommands, audienceCommands],
+  ['Access:', accessCommands],
 ];
+
+/** What the commands below a word have in common. */
+const groups = {
+  topics: 'create, extend and list the Kafka topics',
+  get: 'list or show sources, destinations, deliveries and more',
+  create: 'create a source, a destination, a write key or a token',
+  update: 'change fields of a source or a destination',
+  edit: 'edit a source or a destination in $EDITOR',
+  enable: 'enable a source or a destination',
+  disable: 'disable a source or a destination',
+  pause: 'let the deliveries of a destination wait',
+  resume: 'send the deliveries that waited for a paused destination',
+  rotate: 'make a new secret for a destination',
+  delete: 'delete a source, a destination or a write key',
+  config: 'export, verify and import the whole configuration',
+  dead: 'list, show and replay dead letters',
+  recover: 'replay the failures of a destination',
+  interrupt: 'interrupt a replay of the control service',
+  user: 'delete and suppress users',
+  audience: 'sync, list and delete audiences',
+  revoke: 'revoke a token of the API',
+};
+
+/** Makes the action of a command from what it does. */
+export type MakeAction = (run: Run<never>) => (...given: unknown[]) => Promise<void>;
 
 /** @param argv the command line that the program will parse; without it, values with a leading dash are not checked */
 export function buildProgram(
   action: MakeAction,
-  output: OutputConfiguration = {},
+  streams: OutputConfiguration = {},
   argv: readonly string[] = [],
 ): Command {
   const program = new Command('tailrace')
     .description(
       'Operate Tailrace: topics, sources, destinations, deliveries, dead letters, users and tokens.',
     )
-    .configureOutput(output)
+    .configureOutput(streams)
     .exitOverride()
     .enablePositionalOptions()
     .helpOption('-h, --help', 'show this help')
     .configureHelp({ subcommandTerm: termOf })
     .version(packageJson.version, '--version', 'show the version')
     .addHelpText('after', '\nRun "tailrace <command> --help" for the options of a command.');
-  for (const [heading, ...declarations] of sections) {
+  for (const [heading, ...lists] of sectionsOf(program)) {
     program.commandsGroup(heading);
-    for (const declare of declarations) declare(program, action);
+    for (const declared of lists.flat()) addCommand(program, declared).action(action(declared.run));
   }
+  for (const [name, summary] of Object.entries(groups)) group(program, name).summary(summary);
   finish(program, 'tailrace', argv);
   return program;
 }
+
+/** Adds the command to the program, below the groups that its words name. */
+function addCommand(program: Command, declared: Declared): Command {
+  const words = declared.words.split(' ');
+  const parent = words.slice(0, -1).reduce(group, program);
+  const added = parent
+    .command(words.at(-1) ?? '')
+    .summary(declared.summary)
+    .description(declared.description)
+    .addHelpText('after', notes({ ...declared, times: 'since' in declared.options }));
+  for (const [form, about] of Object.entries(declared.arguments)) {
+    if (typeof about === 'string') added.argument(form, about);
+    else added.addArgument(new Argument(form, about.about).choices(about.choices));
+  }
+  for (const [name, option] of Object.entries(declared.options)) {
+    added.addOption(option.named(`--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`));
+  }
+  return added;
+}
+
+/** The subcommands of `parent` under the word `name`, such as `get`. */
+function group(parent: Command, name: string): Command {
+  return parent.commands.find((one) => one.name() === name) ?? parent.command(name);
+}
+
+const output = withDefault(choice('<format>', 'format of the result', ['text', 'json', 'yaml']), 'text');
 
 /** A command in the list of its group, without `[options]`. */
 function termOf(command: Command): string {
@@ -68,9 +125,7 @@ function finish(command: Command, path: string, argv: readonly string[]): void {
     return;
   }
   command
-    .addOption(
-      choice('-o, --output <format>', 'format of the result', ['text', 'json', 'yaml']).default('text'),
-    )
+    .addOption(output.named('-o, --output'))
     .option('--verbose', 'write the log of the Kafka client to standard error');
   checkValues(command, argv);
 }

@@ -32,9 +32,9 @@ export async function runCli(context: CliContext): Promise<ExitCode> {
   const { argv, out, err, width = 100 } = context;
   let exitCode: ExitCode = exitCodes.done;
   const program = buildProgram(
-    (load) =>
+    (run) =>
       async (...given) => {
-        exitCode = await runCommand(given.at(-1) as Command, await load(), context);
+        exitCode = await runCommand(given.at(-1) as Command, run, context);
       },
     {
       writeOut: (text) => {

@@ -8,7 +8,6 @@ import { PageView } from './shell/page-view.tsx';
 import { Palette } from './shell/palette.tsx';
 import { SignIn, SignInAgain } from './shell/sign-in.tsx';
 import { ConnectionNote, Top } from './shell/top.tsx';
-import { text } from './text/index.ts';
 
 export function App() {
   const epoch = generation.value;
@@ -33,7 +32,7 @@ export function App() {
       {value === undefined && error && (
         <main class="sign-in">
           <div class="card body stack">
-            <h1>{text.shell.name}</h1>
+            <h1>Tailrace</h1>
             <ErrorNote error={error} onRetry={load} />
           </div>
         </main>
@@ -59,7 +58,7 @@ function Shell() {
           document.getElementById('content')?.focus();
         }}
       >
-        {text.shell.skip}
+        Skip to content
       </button>
       <Navigation />
       <Top />

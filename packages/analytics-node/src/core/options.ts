@@ -36,6 +36,9 @@ export interface CommonOptions {
   readonly onError?: ((error: AnalyticsError) => void) | undefined;
 }
 
+/** The limits of the queue, with their defaults. */
+export type QueueLimits = Readonly<Record<'maxQueueSize' | 'maxQueueBytes', number>>;
+
 export interface HttpCommonOptions extends CommonOptions {
   /**
    * The URL of ingest, such as `https://events.example.com`, with or without `/v1/batch`. A path in it precedes

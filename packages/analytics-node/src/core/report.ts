@@ -68,16 +68,6 @@ export function isEnabled(patterns: string): boolean {
 }
 
 function matches(pattern: string): boolean {
-  const [first = '', ...parts] = pattern.split('*');
-  if (parts.length === 0) return pattern === 'analytics';
-  let rest = 'analytics';
-  if (!rest.startsWith(first)) return false;
-  rest = rest.slice(first.length);
-  const last = parts.pop() ?? '';
-  for (const part of parts) {
-    const at = rest.indexOf(part);
-    if (at === -1) return false;
-    rest = rest.slice(at + part.length);
-  }
-  return rest.endsWith(last);
+  const literals = pattern.split('*').map((part) => part.replace(/\W/g, '\\$&'));
+  return new RegExp(`^${literals.join('.*')}$`).test('analytics');
 }

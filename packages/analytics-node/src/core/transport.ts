@@ -11,6 +11,15 @@ export interface Transport {
   readonly close: () => void;
 }
 
+/** What the transports of node:http and fetch need. */
+export interface HttpSettings {
+  readonly writeKey: string;
+  /** Timeout of a whole exchange. */
+  readonly timeoutMs: number;
+  /** Context of every batch as JSON. The server merges it into each call. */
+  readonly context: string;
+}
+
 /** The part of an AbortSignal that is used. Not every user's compiler has the type. */
 export interface StopSignal {
   readonly aborted: boolean;

@@ -1,7 +1,7 @@
 /** Sends batches with fetch. */
 import { reasonOf } from '../core/errors.ts';
 import { authorization, batchJson, maxAnswerLength, outcomeOf } from '../core/http-exchange.ts';
-import { maxBatchBytes, maxBatchCalls, type Transport } from '../core/transport.ts';
+import { maxBatchBytes, maxBatchCalls, type HttpSettings, type Transport } from '../core/transport.ts';
 import { webPlatform } from './platform.ts';
 
 /** The part of fetch that is used. */
@@ -30,14 +30,9 @@ export interface FetchResponse {
   } | null;
 }
 
-export interface FetchSettings {
-  readonly writeKey: string;
+interface FetchSettings extends HttpSettings {
   /** The URL of `/v1/batch`. */
   readonly url: string;
-  /** Timeout of a whole exchange. */
-  readonly timeoutMs: number;
-  /** Context of every batch as JSON. */
-  readonly context: string;
   readonly fetch: Fetch;
 }
 

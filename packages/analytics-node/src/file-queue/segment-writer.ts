@@ -16,25 +16,7 @@ import path from 'node:path';
 import { reasonOf } from '../core/errors.ts';
 import { callLine, lineBytes, segmentName, segmentOf, type Segment } from './read-segments.ts';
 
-export interface SegmentWriter {
-  /** The size of the newest file. */
-  readonly bytes: number;
-  /** Returns false where the files cannot be written. */
-  append(json: string, queuedAtMs: number): boolean;
-  /** Writes what was appended to the disk. Returns false where it cannot. */
-  flush(): boolean;
-  /** All calls below `number` are settled. */
-  settle(number: number): void;
-  /** Whether a call that is not settled was written. */
-  has(number: number): boolean;
-  /**
-   * Writes and syncs what is left. Removes the file where all its calls are settled. Later calls, of a process that is
-   * ending, are written immediately.
-   */
-  close(): void;
-}
-
-export interface SegmentWriterSettings {
+interface SegmentWriterSettings {
   readonly directory: string;
   /** A file of this size is followed by a new one. */
   readonly maxBytes: number;
@@ -47,7 +29,7 @@ export interface SegmentWriterSettings {
   readonly onFull: (segment: Segment) => void;
 }
 
-export function createSegmentWriter(settings: SegmentWriterSettings): SegmentWriter {
+export function createSegmentWriter(settings: SegmentWriterSettings) {
   const { directory, maxBytes, syncAfterMs, onFailure, onFull } = settings;
   let fd: number | undefined;
   let file = '';
@@ -170,10 +152,12 @@ export function createSegmentWriter(settings: SegmentWriterSettings): SegmentWri
   };
 
   return {
+    /** The size of the newest file. */
     get bytes() {
       return bytes;
     },
-    append(json, queuedAtMs) {
+    /** Returns false where the files cannot be written. */
+    append(json: string, queuedAtMs: number): boolean {
       const added = guarded(() => {
         if (bytes >= maxBytes) {
           write();
@@ -192,12 +176,14 @@ export function createSegmentWriter(settings: SegmentWriterSettings): SegmentWri
       later();
       return true;
     },
-    flush: () =>
+    /** Writes what was appended to the disk. Returns false where it cannot. */
+    flush: (): boolean =>
       guarded(() => {
         write();
         if (fd !== undefined) fdatasyncSync(fd);
       }),
-    settle(number) {
+    /** All calls below `number` are settled. */
+    settle(number: number): void {
       if (number === settledBelow) return;
       settledBelow = number;
       unwritten = unwritten.filter(({ to }) => to > number);
@@ -210,8 +196,13 @@ export function createSegmentWriter(settings: SegmentWriterSettings): SegmentWri
         later();
       });
     },
-    has: (number) => !unwritten.some(({ from, to }) => from <= number && number < to),
-    close() {
+    /** Whether a call that is not settled was written. */
+    has: (number: number): boolean => !unwritten.some(({ from, to }) => from <= number && number < to),
+    /**
+     * Writes and syncs what is left. Removes the file where all its calls are settled. Later calls, of a process that is
+     * ending, are written immediately.
+     */
+    close(): void {
       if (closed) return;
       closed = true;
       clearTimeout(timer);

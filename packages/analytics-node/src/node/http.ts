@@ -9,25 +9,26 @@ import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import { reasonOf } from '../core/errors.ts';
 import { authorization, batchJson, maxAnswerLength, outcomeOf, type Answer } from '../core/http-exchange.ts';
-import { library, maxBatchBytes, maxBatchCalls, type Transport } from '../core/transport.ts';
+import {
+  library,
+  maxBatchBytes,
+  maxBatchCalls,
+  type HttpSettings,
+  type Transport,
+} from '../core/transport.ts';
 import type { UsedAgent } from './agent.ts';
 
-export interface HttpSettings {
-  readonly writeKey: string;
+interface NodeHttpSettings extends HttpSettings {
   /** The URL of `/v1/batch`. */
   readonly url: URL;
   readonly gzip: boolean;
-  /** Timeout of a whole exchange. */
-  readonly timeoutMs: number;
-  /** Context of every batch as JSON. The server merges it into each call. */
-  readonly context: string;
   readonly agent: UsedAgent;
 }
 
 const compress = promisify(gzip);
 const decompress = promisify(gunzip);
 
-export function httpTransport(settings: HttpSettings): Transport {
+export function httpTransport(settings: NodeHttpSettings): Transport {
   const { writeKey, url, gzip, timeoutMs, context, agent } = settings;
   const request = url.protocol === 'https:' ? requestHttps : requestHttp;
   const options: RequestOptions = { method: 'POST', agent: agent.agent };

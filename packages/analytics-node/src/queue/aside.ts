@@ -7,6 +7,7 @@
  */
 import { fitting } from './batches.ts';
 import type { Call } from '../core/encode.ts';
+import type { QueueLimits } from '../core/options.ts';
 import type { BatchLimits } from '../core/transport.ts';
 import { asideMs } from './retry.ts';
 
@@ -22,29 +23,9 @@ export interface AsideCall {
   dueAt: number;
 }
 
-export interface Aside {
-  readonly length: number;
-  /** When the next attempt may be made, or Infinity. */
-  readonly nextAt: number;
-  hasRoom(call: Call): boolean;
-  /** `taken` is the number of requests that were taken before. */
-  add(call: Call, taken: number): void;
-  /** The calls for the attempt that is due, which are not aside any more: none, one, or some after `recovered`. */
-  takeDue(): AsideCall[];
-  /** Calls aside were taken: the server may have recovered, so all others are due, together. */
-  recovered(): void;
-  /** The call waits for another attempt. */
-  putBack(aside: AsideCall): void;
-  /** The calls failed together: the next attempt has half as many. */
-  narrow(failed: readonly AsideCall[]): void;
-  calls(): Call[];
-}
-
-export interface AsideLimits {
+interface AsideLimits extends QueueLimits {
   /** Of one request. */
   readonly limits: BatchLimits;
-  readonly maxQueueSize: number;
-  readonly maxQueueBytes: number;
 }
 
 /**
@@ -53,7 +34,7 @@ export interface AsideLimits {
  */
 const paceMs = 1_000;
 
-export function createAside({ limits, maxQueueSize, maxQueueBytes }: AsideLimits): Aside {
+export function createAside({ limits, maxQueueSize, maxQueueBytes }: AsideLimits) {
   let waiting: AsideCall[] = [];
   let bytes = 0;
   /** How many calls are tried together. */
@@ -79,15 +60,19 @@ export function createAside({ limits, maxQueueSize, maxQueueBytes }: AsideLimits
     get length() {
       return waiting.length;
     },
+    /** When the next attempt may be made, or Infinity. */
     get nextAt() {
       return nextAt;
     },
-    hasRoom: (call) => (waiting.length + 1) * 2 <= maxQueueSize && (bytes + call.bytes) * 2 <= maxQueueBytes,
-    add(call, taken) {
+    hasRoom: (call: Call): boolean =>
+      (waiting.length + 1) * 2 <= maxQueueSize && (bytes + call.bytes) * 2 <= maxQueueBytes,
+    /** @param taken the number of requests that were taken before */
+    add(call: Call, taken: number): void {
       const since = performance.now();
       delay({ call, since, refusals: 0, takenBefore: taken, attempts: 0, dueAt: 0 });
     },
-    takeDue() {
+    /** The calls for the attempt that is due, which are not aside any more: none, one, or some after `recovered`. */
+    takeDue(): AsideCall[] {
       const now = performance.now();
       if (now < nextAt) return [];
       const due = waiting.filter(({ dueAt }) => dueAt <= now);
@@ -99,21 +84,24 @@ export function createAside({ limits, maxQueueSize, maxQueueBytes }: AsideLimits
       update();
       return taken;
     },
-    recovered() {
+    /** Calls aside were taken: the server may have recovered, so all others are due, together. */
+    recovered(): void {
       for (const aside of waiting) aside.dueAt = performance.now();
       attemptedAt = -Infinity;
       together = Infinity;
       update();
     },
-    putBack(aside) {
+    /** The call waits for another attempt. */
+    putBack(aside: AsideCall): void {
       attemptedAt = performance.now();
       delay(aside);
     },
-    narrow(failed) {
+    /** The calls failed together: the next attempt has half as many. */
+    narrow(failed: readonly AsideCall[]): void {
       attemptedAt = performance.now();
       together = Math.ceil(failed.length / 2);
       for (const aside of failed) keep(aside);
     },
-    calls: () => waiting.map(({ call }) => call),
+    calls: (): Call[] => waiting.map(({ call }) => call),
   };
 }

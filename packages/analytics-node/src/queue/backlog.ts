@@ -4,27 +4,10 @@
  */
 import { storedBytes } from './call-store.ts';
 import { maxCallBytes, type Call } from '../core/encode.ts';
+import type { QueueLimits } from '../core/options.ts';
 import { nextTurn } from './timing.ts';
 
-export interface Backlog {
-  /** Running totals of calls. The difference is in the queue, in flight or aside. */
-  readonly added: number;
-  readonly settled: number;
-  hasCapacity(count: number, bytes: number): boolean;
-  /** Gives the call its number. */
-  add(call: Call): void;
-  settle(calls: readonly Call[]): void;
-  /** Resolves once all calls that were added before are settled. */
-  whenSettled(): Promise<void>;
-  /** Resolves once there is capacity for a call of the maximum size, or `isStopped`. `wake` is called before each wait. */
-  whenFree(isStopped: () => boolean, wake: () => void): Promise<void>;
-}
-
-export interface BacklogLimits {
-  /** Limit in calls, including calls in flight. */
-  readonly maxQueueSize: number;
-  /** Limit in bytes of JSON. */
-  readonly maxQueueBytes: number;
+interface BacklogLimits extends QueueLimits {
   /** The free bytes of the file queue, or Infinity. */
   readonly freeBytes: () => number;
 }
@@ -37,7 +20,7 @@ interface Waiter {
   readonly resolve: () => void;
 }
 
-export function createBacklog({ maxQueueSize, maxQueueBytes, freeBytes }: BacklogLimits): Backlog {
+export function createBacklog({ maxQueueSize, maxQueueBytes, freeBytes }: BacklogLimits) {
   let added = 0;
   let settled = 0;
   let heldBytes = 0;
@@ -59,6 +42,7 @@ export function createBacklog({ maxQueueSize, maxQueueBytes, freeBytes }: Backlo
   };
 
   return {
+    /** Running totals of calls. The difference is in the queue, in flight or aside. */
     get added() {
       return added;
     },
@@ -66,12 +50,13 @@ export function createBacklog({ maxQueueSize, maxQueueBytes, freeBytes }: Backlo
       return settled;
     },
     hasCapacity,
-    add(call) {
+    /** Gives the call its number. */
+    add(call: Call): void {
       if (promised > 0) promised--;
       heldBytes += call.bytes;
       call.number = added++;
     },
-    settle(calls) {
+    settle(calls: readonly Call[]): void {
       settled += calls.length;
       for (const { bytes } of calls) heldBytes -= bytes;
       for (const flush of flushes) flush.left -= calls.filter(({ number }) => number < flush.end).length;
@@ -82,11 +67,13 @@ export function createBacklog({ maxQueueSize, maxQueueBytes, freeBytes }: Backlo
       waitingForCapacity = [];
       for (const resolve of waiting) resolve();
     },
-    async whenSettled() {
+    /** Resolves once all calls that were added before are settled. */
+    async whenSettled(): Promise<void> {
       if (settled === added) return;
       await new Promise<void>((resolve) => flushes.push({ end: added, left: added - settled, resolve }));
     },
-    async whenFree(isStopped, wake) {
+    /** Resolves once there is capacity for a call of the maximum size, or `isStopped`. `wake` is called before each wait. */
+    async whenFree(isStopped: () => boolean, wake: () => void): Promise<void> {
       // Several callers may wait, each with a call of the maximum size. Capacity is promised to one caller only.
       while (!hasCapacity(promised + 1, (promised + 1) * maxCallBytes) && !isStopped()) {
         wake();

@@ -7,44 +7,14 @@
 import type { Call } from '../core/encode.ts';
 import type { BatchLimits } from '../core/transport.ts';
 
-export interface Batches {
-  /** The number of queued calls, without those that were taken. */
-  readonly length: number;
-  /** The number of the first one, or Infinity. */
-  readonly first: number;
-  add(call: Call): void;
-  /** The next batch: at least one call, if there is one, and no further calls beyond `mostBytes`. */
-  take(mostBytes?: number): Call[];
-  /** The batch will be taken again. */
-  putBack(batch: readonly Call[]): void;
-  /** The halves of the batch will be taken separately. */
-  divide(batch: readonly Call[]): void;
-  /** The first calls of the batch, this many, and the rest of it will be taken separately. */
-  split(batch: readonly Call[], first: number): void;
-  /** Whether the batch that was taken last is a part of one that was split. */
-  readonly isSplit: boolean;
-  /** Takes one call, so many places behind the first one or the last one of all, if there is one. */
-  takeBehind(places: number): Call | undefined;
-  /** A call that was taken from behind returns to its place. */
-  putBehind(call: Call): void;
-  /** Whether parts of a divided batch are queued. */
-  readonly isDivided: boolean;
-  /** Takes all queued parts of the divided batch. */
-  takeDivided(): Call[];
-  /** Takes all calls. */
-  takeAll(): Call[];
-  /** An attempt for `batch` took too long: the next ones have half of its bytes. */
-  slower(batch: readonly Call[]): void;
-  /** An attempt succeeded, in a share of its timeout. Batches may become larger. */
-  succeeded(shareOfTimeout: number): void;
-}
-
 /** A success within this share of the timeout doubles the size of batches. */
 const fastShare = 0.5;
 /** This many slower successes do too, so that a server that always takes long does not get small batches forever. */
 const slowSuccesses = 4;
 
-export function createBatches(limits: BatchLimits): Batches {
+export type Batches = ReturnType<typeof createBatches>;
+
+export function createBatches(limits: BatchLimits) {
   const queue: Call[] = [];
   /** The sizes of the parts of a divided batch, which lie at the front of the queue. */
   let parts: number[] = [];
@@ -69,22 +39,27 @@ export function createBatches(limits: BatchLimits): Batches {
   };
 
   return {
+    /** The number of queued calls, without those that were taken. */
     get length() {
       return queue.length;
     },
+    /** The number of the first one, or Infinity. */
     get first() {
       return queue[0]?.number ?? Infinity;
     },
+    /** Whether parts of a divided batch are queued. */
     get isDivided() {
       return parts.length > 0;
     },
+    /** Whether the batch that was taken last is a part of one that was split. */
     get isSplit() {
       return isSplit;
     },
-    add(call) {
+    add(call: Call): void {
       queue.push(call);
     },
-    take(mostBytes = Infinity) {
+    /** The next batch: at least one call, if there is one, and no further calls beyond `mostBytes`. */
+    take(mostBytes = Infinity): Call[] {
       const [part] = parts;
       isPart = part !== undefined;
       isSplit &&= isPart;
@@ -96,22 +71,27 @@ export function createBatches(limits: BatchLimits): Batches {
       }
       return queue.splice(0, count);
     },
-    putBack(batch) {
+    /** The batch will be taken again. */
+    putBack(batch: readonly Call[]): void {
       queue.unshift(...batch);
       if (isPart && batch.length > 0) parts.unshift(batch.length);
     },
+    /** The halves of the batch will be taken separately. */
     divide,
-    split(batch, first) {
+    /** The first calls of the batch, this many, and the rest of it will be taken separately. */
+    split(batch: readonly Call[], first: number): void {
       divide(batch, first);
       isSplit = true;
     },
-    takeBehind(places) {
+    /** Takes one call, so many places behind the first one or the last one of all, if there is one. */
+    takeBehind(places: number): Call | undefined {
       const index = Math.min(places, queue.length - 1);
       if (index < 1) return undefined;
       resize(index, -1);
       return queue.splice(index, 1)[0];
     },
-    putBehind(call) {
+    /** A call that was taken from behind returns to its place. */
+    putBehind(call: Call): void {
       const index = queue.findIndex(({ number }) => number > call.number);
       if (index === -1) queue.push(call);
       else {
@@ -119,20 +99,23 @@ export function createBatches(limits: BatchLimits): Batches {
         queue.splice(index, 0, call);
       }
     },
-    takeDivided() {
+    /** Takes all queued parts of the divided batch. */
+    takeDivided(): Call[] {
       const calls = queue.splice(0, sum());
       parts = [];
       return calls;
     },
-    takeAll() {
+    takeAll(): Call[] {
       parts = [];
       return queue.splice(0);
     },
-    slower(batch) {
+    /** An attempt for `batch` took too long: the next ones have half of its bytes. */
+    slower(batch: readonly Call[]): void {
       successes = 0;
       if (batch.length > 1) maxBytes = Math.floor(bytesOf(batch) / 2);
     },
-    succeeded(shareOfTimeout) {
+    /** An attempt succeeded, in a share of its timeout. Batches may become larger. */
+    succeeded(shareOfTimeout: number): void {
       if (maxBytes === Infinity) return;
       if (shareOfTimeout >= fastShare && ++successes < slowSuccesses) return;
       successes = 0;

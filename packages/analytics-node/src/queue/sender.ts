@@ -11,6 +11,7 @@ import { bytesOf, createBatches } from './batches.ts';
 import type { CallStore } from './call-store.ts';
 import type { Call } from '../core/encode.ts';
 import type { AnalyticsError } from '../core/errors.ts';
+import type { QueueLimits } from '../core/options.ts';
 import type { Page } from '../core/platform.ts';
 import type { Debug } from '../core/report.ts';
 import { firstPart, nextPlaces, nextState } from './refusal.ts';
@@ -19,19 +20,7 @@ import { nextTurn, pause } from './timing.ts';
 import type { Outcome, Transport } from '../core/transport.ts';
 import { createUnsent, type Unsent } from './unsent.ts';
 
-export interface SenderSettings {
-  /** The number of queued calls that makes a batch due. */
-  readonly flushAt: number;
-  /** The longest time that a call waits for others. */
-  readonly flushAfterMs: number;
-  /** Limit in calls, including calls in flight. */
-  readonly maxQueueSize: number;
-  /** Limit in bytes of JSON. */
-  readonly maxQueueBytes: number;
-  /** Attempts for one call. */
-  readonly maxAttempts: number;
-  /** The age of a call at which a failed attempt is its last. */
-  readonly maxAgeMs: number;
+export interface SenderSettings extends Limits {
   readonly report: (error: AnalyticsError) => void;
   readonly debug: Debug;
   /** Keeps the queued calls across restarts. */
@@ -39,31 +28,10 @@ export interface SenderSettings {
   readonly page: Page | undefined;
 }
 
-export interface SenderCounts {
-  /** Calls in the queue, in flight and aside. */
-  readonly queued: number;
-  /** Calls that the server has accepted. */
-  readonly sent: number;
-  /** Calls that were reported to `onError`, including those for which the queue was full. */
-  readonly unsent: number;
-}
+/** The options of these names, with their defaults. */
+type Limits = QueueLimits & Readonly<Record<'flushAt' | 'flushAfterMs' | 'maxAttempts' | 'maxAgeMs', number>>;
 
-export interface Sender {
-  /** Returns false where the queue is full, and reports the call. */
-  readonly add: (call: Call) => boolean;
-  /** Resolves once the queue has capacity for a call. */
-  readonly ready: () => Promise<void>;
-  /** Resolves once all calls that were added before are sent or reported. */
-  readonly flush: () => Promise<void>;
-  /** Sends queued calls before it returns, beside a batch in flight: the page may end. */
-  readonly leave: () => void;
-  /**
-   * Sends the queued calls until the deadline. The rest is reported, or kept by the store. Resolves with the number
-   * of kept calls.
-   */
-  readonly close: (deadlineMs: number) => Promise<number>;
-  readonly counts: () => SenderCounts;
-}
+export type Sender = ReturnType<typeof createSender>;
 
 /** While it has less in flight, a page that may end sends more. Browsers then send 64 KB at most. */
 const maxLeavingBytes = 30_000;
@@ -74,7 +42,7 @@ const maxRefusedAlone = 16;
 /** From this failure in a row on, without a reason to wait, batches become smaller. */
 const failuresUntilSmaller = 5;
 
-export function createSender(transport: Transport, settings: SenderSettings): Sender {
+export function createSender(transport: Transport, settings: SenderSettings) {
   const { flushAt, flushAfterMs, maxAttempts, maxAgeMs, debug, store, page } = settings;
   const { maxQueueSize, maxQueueBytes } = settings;
   const { limits, timeoutMs } = transport;
@@ -164,6 +132,7 @@ export function createSender(transport: Transport, settings: SenderSettings): Se
     else refusedOutOfTurn(calls, outcome);
   };
 
+  /** Sends queued calls before it returns, beside a batch in flight: the page may end. */
   const leave = (): void => {
     if (batches.length === 0 || leavingBytes >= maxLeavingBytes || stopped.signal.aborted) return;
     const batch = batches.take(maxLeavingBytes - leavingBytes);
@@ -324,6 +293,7 @@ export function createSender(transport: Transport, settings: SenderSettings): Se
     else timer ??= setTimeout(makeDue, flushAfterMs);
   };
 
+  /** Resolves once all calls that were added before are sent or reported. */
   const flush = async (): Promise<void> => {
     if (backlog.settled < backlog.added) makeDue();
     await backlog.whenSettled();
@@ -344,7 +314,8 @@ export function createSender(transport: Transport, settings: SenderSettings): Se
   for (const call of store?.load() ?? []) append(call);
 
   return {
-    add(call) {
+    /** Returns false where the queue is full, and reports the call. */
+    add(call: Call): boolean {
       if (!backlog.hasCapacity(1, call.bytes)) {
         // Waiting for more calls has no benefit now.
         makeDue();
@@ -356,7 +327,8 @@ export function createSender(transport: Transport, settings: SenderSettings): Se
       append(call);
       return true;
     },
-    ready: () =>
+    /** Resolves once the queue has capacity for a call. */
+    ready: (): Promise<void> =>
       backlog.whenFree(
         () => stopped.signal.aborted,
         () => {
@@ -365,7 +337,11 @@ export function createSender(transport: Transport, settings: SenderSettings): Se
       ),
     flush,
     leave,
-    async close(deadlineMs) {
+    /**
+     * Sends the queued calls until the deadline. The rest is reported, or kept by the store. Resolves with the number
+     * of kept calls.
+     */
+    async close(deadlineMs: number): Promise<number> {
       let kept = 0;
       const deadline = setTimeout(() => {
         stopped.abort();

@@ -3,22 +3,14 @@ import type { Call } from '../core/encode.ts';
 import { AnalyticsError, type AnalyticsErrorCode } from '../core/errors.ts';
 import type { Rejection } from '../core/transport.ts';
 
-export interface Unsent {
-  /** The calls that were reported. */
-  readonly count: number;
-  report(code: AnalyticsErrorCode, calls: readonly Call[], what: string, status?: number): void;
-  /** Reports each rejected call of the batch with its reason. */
-  rejected(batch: readonly Call[], rejected: readonly Rejection[], status?: number): void;
-  /** Reports a call for which the queue is full. */
-  queueFull(call: Call): void;
-}
+export type Unsent = ReturnType<typeof createUnsent>;
 
-export function createUnsent(reportError: (error: AnalyticsError) => void): Unsent {
+export function createUnsent(reportError: (error: AnalyticsError) => void) {
   let count = 0;
   /** While `onError` receives a call for which the queue is full. */
   let isRefusing = false;
 
-  const report: Unsent['report'] = (code, calls, what, status) => {
+  const report = (code: AnalyticsErrorCode, calls: readonly Call[], what: string, status?: number): void => {
     count += calls.length;
     const counted = calls.length === 1 ? '1 call' : `${calls.length} calls`;
     const texts = calls.map(({ json }) => json);
@@ -26,16 +18,19 @@ export function createUnsent(reportError: (error: AnalyticsError) => void): Unse
   };
 
   return {
+    /** The calls that were reported. */
     get count() {
       return count;
     },
     report,
-    rejected(batch, rejected, status) {
+    /** Reports each rejected call of the batch with its reason. */
+    rejected(batch: readonly Call[], rejected: readonly Rejection[], status?: number): void {
       for (const { index, reason } of rejected) {
         report('rejected', batch.slice(index, index + 1), `rejected: ${reason}`, status);
       }
     },
-    queueFull(call) {
+    /** Reports a call for which the queue is full. */
+    queueFull(call: Call): void {
       const what = 'not queued: the queue is full';
       // Reported in turn, the calls of onError would never end.
       if (isRefusing) throw new AnalyticsError('queue-full', `1 call ${what}`, { calls: [call.json] });

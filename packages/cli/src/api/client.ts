@@ -4,11 +4,10 @@ import { Readable } from 'node:stream';
 import { TailraceError } from '@tailrace/errors';
 import { parseJson } from '@tailrace/events';
 import { readSettings } from '@tailrace/service';
-import { UsageError, type CommandContext } from '../command.ts';
+import type { CommandContext } from '../command.ts';
 import { apiSettings } from '../settings.ts';
 import { connectionError, isClosed, notControlService, responseError } from './errors.ts';
-
-export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
+import type { Query } from './path.ts';
 
 /** `version` is its ETag. */
 export interface Versioned {
@@ -47,6 +46,11 @@ export interface Api {
    * response or `signal` is aborted, and throws after 45 s of silence. Calls `onOpen` when the response begins.
    */
   follow<T>(path: string, query: Query, signal: AbortSignal, onOpen: () => void): AsyncIterable<T>;
+}
+
+/** For commands that need the API alone. */
+export interface ApiContext extends CommandContext {
+  readonly api: Api;
 }
 
 interface PageResponse<T> {
@@ -197,15 +201,4 @@ async function readPages<T>(
     [cursor, fields] = [next, others];
   } while (cursor !== undefined && items.length < limit);
   return { items, more: cursor !== undefined, fields };
-}
-
-/**
- * The path of a resource; each segment may have any characters.
- *
- * @throws UsageError if a segment is `.`, `..` or empty: URLs resolve these also when they are escaped
- */
-export function pathOf(...segments: readonly string[]): string {
-  const invalid = segments.find((segment) => segment === '.' || segment === '..' || segment === '');
-  if (invalid !== undefined) throw new UsageError(`${JSON.stringify(invalid)} is not a valid id or name`);
-  return ['/v1', ...segments.map(encodeURIComponent)].join('/');
 }

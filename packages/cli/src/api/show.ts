@@ -1,8 +1,9 @@
 /** Responses of the API as results of commands. */
-import type { Outcome } from '../command.ts';
-import { countOf, table } from '../terminal/table.ts';
-import { yamlLines } from '../terminal/yaml.ts';
-import { pathOf, type Api, type Page } from './client.ts';
+import { exitCodes, type Outcome } from '../command.ts';
+import { countOf, printable, table } from '../terminal/table.ts';
+import { pause, type Terminal } from '../terminal/terminal.ts';
+import type { Api, Page } from './client.ts';
+import { pathOf } from './path.ts';
 
 /** The columns of a list: the heading and the cell of an item. */
 export type Columns<T> = Readonly<Record<string, (item: T) => string>>;
@@ -20,8 +21,14 @@ export function showPage<T>({ items, more }: Page<T>, noun: string, columns: Col
   };
 }
 
+/** What was done, as a sentence or several, with the answer of the API. */
+export function done(sentences: string | readonly string[], json: unknown): Outcome {
+  return { text: [sentences].flat().map(printable), json: json ?? {} };
+}
+
 /** A value without a text of its own, as YAML. */
-export function showValue(value: unknown): Outcome {
+export async function showValue(value: unknown): Promise<Outcome> {
+  const { yamlLines } = await import('../terminal/yaml.ts');
   return { text: yamlLines(value), json: value };
 }
 
@@ -41,4 +48,37 @@ export async function listBySource<T>(
     pages.push({ items: items.map((item) => ({ ...item, source: id })), more });
   }
   return { items: pages.flatMap(({ items }) => items), more: pages.some(({ more }) => more) };
+}
+
+export interface Work<State> {
+  readonly isRunning: (state: State) => boolean;
+  readonly progressOf: (state: State) => string;
+  readonly load: (state: State) => Promise<State>;
+  readonly outcomeOf: (state: State) => Outcome;
+  /** The result where Ctrl-C ends the wait, for example `continuing`. */
+  readonly interrupted: (state: State) => Outcome;
+}
+
+const pollEveryMs = 500;
+
+/** Waits until work of the control service has ended, and shows its progress. */
+export async function waitFor<State>(
+  started: State,
+  { isRunning, progressOf, load, outcomeOf, interrupted }: Work<State>,
+  { progress }: Pick<Terminal, 'progress'>,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  let state = started;
+  while (isRunning(state)) {
+    progress(progressOf(state));
+    if (!(await pause(pollEveryMs, signal))) return interrupted(state);
+    state = await load(state);
+  }
+  return outcomeOf(state);
+}
+
+/** Ctrl-C has ended only the wait. `look` is the command that shows the progress of the work `what`. */
+export function continuing(what: string, look: string, json: unknown): Outcome {
+  const text = [printable(`Interrupted; the ${what} continues. To see the progress: tailrace ${look}`)];
+  return { exitCode: exitCodes.interrupted, text, json };
 }

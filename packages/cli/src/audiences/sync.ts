@@ -4,12 +4,12 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { Transform, type Readable } from 'node:stream';
-import { openApi, pathOf, type Api } from '../api/client.ts';
-import { exitCodes, UsageError, type CommandContext, type Outcome, type Run } from '../command.ts';
+import type { ApiContext } from '../api/client.ts';
+import { pathOf } from '../api/path.ts';
+import { waitFor, type Work } from '../api/show.ts';
+import { exitCodes, UsageError, type CommandContext, type Outcome } from '../command.ts';
 import { countOf, formatCount, printable } from '../terminal/table.ts';
-import { pause } from '../terminal/terminal.ts';
 
-const pollEveryMs = 500;
 const contentTypes = { ndjson: 'application/x-ndjson', csv: 'text/csv' } as const;
 
 interface Values {
@@ -21,13 +21,13 @@ interface Values {
   readonly allowEmpty?: boolean;
 }
 
-export const syncAudience: Run<Values> = async (values, context) => {
+export async function syncAudience(values: Values, context: ApiContext): Promise<Outcome> {
   const { source, name, file, rate, allowEmpty } = values;
   const signal = context.terminal.interruption();
   const format = values.format ?? (path.extname(file).toLowerCase() === '.csv' ? 'csv' : 'ndjson');
   const content = await openFile(file, context);
   signal.addEventListener('abort', () => content.destroy());
-  const api = openApi(context);
+  const { api } = context;
   const audiencePath = pathOf('sources', source, 'audiences', name);
   let sync: Schema['AudienceSync'];
   try {
@@ -37,8 +37,16 @@ export const syncAudience: Run<Values> = async (values, context) => {
     if (!signal.aborted) throw error;
     return interrupted();
   }
-  return waitFor(api, audiencePath, sync, context, signal);
-};
+  const work: Work<Schema['AudienceSync']> = {
+    isRunning: ({ state }) => state === 'running',
+    progressOf: ({ sent, total }) =>
+      total === undefined ? 'Comparing' : `Sent ${formatCount(sent)} of ${formatCount(total)} changes`,
+    load: async () => (await api.get<Schema['Audience']>(audiencePath)).sync,
+    outcomeOf,
+    interrupted,
+  };
+  return waitFor(sync, work, context.terminal, signal);
+}
 
 function interrupted(): Outcome {
   return {
@@ -71,22 +79,7 @@ async function openFile(file: string, { input, terminal }: CommandContext): Prom
   return read.pipe(counted);
 }
 
-async function waitFor(
-  api: Api,
-  audiencePath: string,
-  started: Schema['AudienceSync'],
-  { terminal }: CommandContext,
-  signal: AbortSignal,
-): Promise<Outcome> {
-  let sync = started;
-  while (sync.state === 'running') {
-    const { sent, total } = sync;
-    terminal.progress(
-      total === undefined ? 'Comparing' : `Sent ${formatCount(sent)} of ${formatCount(total)} changes`,
-    );
-    if (!(await pause(pollEveryMs, signal))) return interrupted();
-    ({ sync } = await api.get<Schema['Audience']>(audiencePath));
-  }
+function outcomeOf(sync: Schema['AudienceSync']): Outcome {
   const { state, members, added = 0, removed = 0, sent, problem } = sync;
   const why = problem === undefined ? '' : ` ${problem.message}`;
   return {

@@ -3,19 +3,10 @@
  * syntax, `_tailrace_candidates`, which prints the candidates for the next word. It works in bash 3.2 (macOS).
  */
 import type { Command, Option } from 'commander';
-import type { Run } from '../command.ts';
 import { leafCommands } from '../declare.ts';
 
-type Shell = 'bash' | 'zsh';
-
-export function writeCompletion(program: Command): Run<{ readonly shell: Shell }> {
-  return ({ shell }) => {
-    const script = completionScript(program, shell);
-    return Promise.resolve({ text: script.split('\n'), json: { script } });
-  };
-}
-
-export function completionScript(program: Command, shell: Shell): string {
+/** @param shell `bash` or `zsh` */
+export function completionScript(program: Command, shell: string): string {
   const leaves = leafCommands(program).sort((a, b) => b.path.length - a.path.length);
   return [
     // Its arguments are the words before the one to complete, without `tailrace`.

@@ -1,28 +1,144 @@
-/** Commands that change one property of a source or a destination, or delete it. */
-import { apiNotes, group, type Declare } from '../declare.ts';
+/** Commands that change one property of a source or a destination, or delete it. All may be repeated. */
+import type { Schema } from '@tailrace/api';
+import type { ApiRun } from '../api/call.ts';
+import { pathOf } from '../api/path.ts';
+import { done } from '../api/show.ts';
+import { apiCommand, flag, text, type Declared } from '../declare.ts';
 
 const delay = 'All services apply the change within two seconds.';
+const source = { '<source>': 'the id of the source' };
+const destination = { '<destination>': 'the id of the destination' };
+const kinds = ['source', 'destination'] as const;
 
-export const declareChanges: Declare = (program, action) => {
-  program
-    .command('connect')
-    .summary('send the events of a source to a destination')
-    .description(`Send the events of a source to a destination. ${delay}`)
-    .argument('<destination>', 'the id of the destination')
-    .argument('<source>', 'the id of the source')
-    .addHelpText('after', apiNotes('connect crm web'))
-    .action(action(async () => (await import('./changes.ts')).connect));
-  program
-    .command('disconnect')
-    .summary('stop sending the events of a source to a destination')
-    .description(
-      `Stop sending the events of a source to a destination. ${delay} Events accepted before are still delivered.`,
-    )
-    .argument('<destination>', 'the id of the destination')
-    .argument('<source>', 'the id of the source')
-    .addHelpText('after', apiNotes('disconnect crm web'))
-    .action(action(async () => (await import('./changes.ts')).disconnect));
+export const changeCommands: readonly Declared[] = [
+  apiCommand({
+    words: 'connect',
+    summary: 'send the events of a source to a destination',
+    description: `Send the events of a source to a destination. ${delay}`,
+    arguments: { ...destination, ...source },
+    examples: ['connect crm web'],
+    async request({ destination, source }, { api }) {
+      const answer = await api.send('PUT', pathOf('destinations', destination, 'sources', source));
+      return done(`${destination} gets the events of ${source}.`, answer);
+    },
+  }),
+  apiCommand({
+    words: 'disconnect',
+    summary: 'stop sending the events of a source to a destination',
+    description: `Stop sending the events of a source to a destination. ${delay} Events accepted before are still delivered.`,
+    arguments: { ...destination, ...source },
+    examples: ['disconnect crm web'],
+    async request({ destination, source }, { api }) {
+      const answer = await api.send('DELETE', pathOf('destinations', destination, 'sources', source));
+      return done(`${destination} no longer gets the events of ${source}.`, answer);
+    },
+  }),
+  ...(['enable', 'disable'] as const).flatMap((verb) => kinds.map((kind) => switchCommand(verb, kind))),
+  pauseCommand(
+    'pause',
+    'let the deliveries of a destination wait',
+    `Let the deliveries of a destination wait until it is resumed. ${delay} Nothing is sent, retry windows do not run, and nothing ` +
+      'is lost however long it takes. Attempts in flight end normally. "tailrace test" still sends its sample.',
+    (id) => `The destination ${id} is paused. Its deliveries wait until it is resumed.`,
+  ),
+  pauseCommand(
+    'resume',
+    'send the deliveries that waited for a paused destination',
+    'Send the deliveries that waited for a paused destination, oldest first, at the pace of the receiver and within its ' +
+      `rateLimit, beside new ones. ${delay} "tailrace get recall" shows the progress.`,
+    (id) => `The destination ${id} is resumed. To see the progress: tailrace get recall ${id}`,
+  ),
+  apiCommand({
+    words: 'rotate secret',
+    summary: 'make a new secret for a destination',
+    description:
+      'Make a new secret for a destination, and show it once. Until the time that is shown, requests are signed with the previous ' +
+      'secret too: webhook-signature contains both signatures, and X-Signature, a single one, is made with the previous ' +
+      'secret. Give the receiver the new secret beside the previous one before that time.',
+    arguments: destination,
+    options: {
+      keepPreviousFor: text(
+        '<duration>',
+        'how long the previous secret still signs, from 0s to 30d (default: 24h)',
+      ),
+      force: flag('drop a secret that an earlier rotation still keeps'),
+    },
+    examples: ['rotate secret crm', 'rotate secret crm --keep-previous-for 72h', 'rotate secret crm -o json'],
+    async request({ destination, keepPreviousFor, force }, { api }) {
+      const path = pathOf('destinations', destination, 'rotate-secret');
+      const body = { keepPreviousFor, force };
+      const rotated = await api.send<Schema['RotateSecretAnswer']>('POST', path, body);
+      const until = rotated.previousSharedSecretUntil;
+      return done(
+        [
+          `New secret: ${rotated.sharedSecret}`,
+          'It is not shown again.',
+          until === undefined
+            ? 'All requests are signed with it from now on.'
+            : `The previous secret still signs until ${until}: give the receiver the new one beside it before that time.`,
+        ],
+        rotated,
+      );
+    },
+  }),
+  blockCommand(
+    'block',
+    'stop forwarding a track event of a source',
+    `Stop forwarding a track event of a source. ${delay} A blocked event is accepted and counted, and sent to no destination.`,
+  ),
+  blockCommand(
+    'unblock',
+    'forward a blocked track event again',
+    `Forward a blocked track event again. ${delay}`,
+  ),
+  apiCommand({
+    words: 'create write-key',
+    summary: 'add a write key to a source',
+    description:
+      'Add a write key to a source.\n\n' +
+      'To rotate a key, add a new one, move the clients to it, and delete the old one.',
+    arguments: source,
+    examples: ['create write-key web'],
+    async request({ source }, { api }) {
+      const path = pathOf('sources', source, 'write-keys');
+      const created = await api.send<Schema['AddWriteKeyAnswer']>('POST', path);
+      return done(`Write key: ${created.writeKey}`, created);
+    },
+  }),
+  apiCommand({
+    words: 'delete write-key',
+    summary: 'delete a write key of a source',
+    description: `Delete a write key of a source. ${delay} Calls with this key are then refused with 401. The last key of a source cannot be deleted.`,
+    arguments: { ...source, '<key>': 'the write key' },
+    examples: ['delete write-key web wk_old'],
+    async request({ source, key }, { api }) {
+      const answer = await api.send('DELETE', pathOf('sources', source, 'write-keys', key));
+      return done(`${source} no longer accepts ${key}.`, answer);
+    },
+  }),
+  apiCommand({
+    words: 'delete source',
+    summary: 'delete a source',
+    description:
+      'Delete a source. A source with connected destinations is deleted only with --force, which disconnects ' +
+      'them. Asks for confirmation on a terminal.',
+    arguments: { '<id>': 'the id of the source' },
+    options: { force: flag('disconnect its destinations, and delete it') },
+    examples: ['delete source web --force'],
+    ...deleting('source'),
+  }),
+  apiCommand({
+    words: 'delete destination',
+    summary: 'delete a destination',
+    description:
+      'Delete a destination. Its pending deliveries become dead letters. Asks for confirmation on a terminal.',
+    arguments: { '<id>': 'the id of the destination' },
+    examples: ['delete destination crm --yes'],
+    ...deleting('destination'),
+  }),
+];
 
+function switchCommand(verb: 'enable' | 'disable', kind: (typeof kinds)[number]): Declared {
   const effects = {
     'enable source': '',
     'enable destination': '',
@@ -30,127 +146,63 @@ export const declareChanges: Declare = (program, action) => {
     'disable destination':
       ' Its pending deliveries become dead letters, which "tailrace replay" publishes again.',
   };
-  for (const verb of ['enable', 'disable'] as const) {
-    const parent = group(program, verb).summary(`${verb} a source or a destination`);
-    for (const kind of ['source', 'destination'] as const) {
-      parent
-        .command(kind)
-        .summary(`${verb} a ${kind}`)
-        .description(`${capitalized(verb)} a ${kind}. ${delay}${effects[`${verb} ${kind}`]}`)
-        .argument('<id>', `the id of the ${kind}`)
-        .addHelpText('after', apiNotes(`${verb} ${kind} ${kind === 'source' ? 'web' : 'crm'}`))
-        .action(action(async () => (await import('./changes.ts')).setEnabled(kind, verb === 'enable')));
-    }
-  }
+  const words = `${verb} ${kind}` as const;
+  return apiCommand({
+    words,
+    summary: `${verb} a ${kind}`,
+    description: `${verb === 'enable' ? 'Enable' : 'Disable'} a ${kind}. ${delay}${effects[words]}`,
+    arguments: { '<id>': `the id of the ${kind}` },
+    examples: [`${words} ${kind === 'source' ? 'web' : 'crm'}`],
+    async request({ id }, { api }) {
+      const answer = await api.send('PATCH', pathOf(`${kind}s`, id), { enabled: verb === 'enable' });
+      return done(`The ${kind} ${id} is switched ${verb === 'enable' ? 'on' : 'off'}.`, answer);
+    },
+  });
+}
 
-  group(program, 'pause')
-    .summary('let the deliveries of a destination wait')
-    .command('destination')
-    .summary('let the deliveries of a destination wait')
-    .description(
-      `Let the deliveries of a destination wait until it is resumed. ${delay} Nothing is sent, retry windows do not run, and nothing ` +
-        'is lost however long it takes. Attempts in flight end normally. "tailrace test" still sends its sample.',
-    )
-    .argument('<id>', 'the id of the destination')
-    .addHelpText('after', apiNotes('pause destination crm'))
-    .action(action(async () => (await import('./changes.ts')).setPaused(true)));
-  group(program, 'resume')
-    .summary('send the deliveries that waited for a paused destination')
-    .command('destination')
-    .summary('send the deliveries that waited for a paused destination')
-    .description(
-      'Send the deliveries that waited for a paused destination, oldest first, at the pace of the receiver and within its ' +
-        `rateLimit, beside new ones. ${delay} "tailrace get recall" shows the progress.`,
-    )
-    .argument('<id>', 'the id of the destination')
-    .addHelpText('after', apiNotes('resume destination crm'))
-    .action(action(async () => (await import('./changes.ts')).setPaused(false)));
+function pauseCommand(
+  verb: 'pause' | 'resume',
+  summary: string,
+  description: string,
+  said: (id: string) => string,
+): Declared {
+  return apiCommand({
+    words: `${verb} destination`,
+    summary,
+    description,
+    arguments: { '<id>': 'the id of the destination' },
+    examples: [`${verb} destination crm`],
+    async request({ id }, { api }) {
+      return done(said(id), await api.send('POST', pathOf('destinations', id, verb)));
+    },
+  });
+}
 
-  group(program, 'rotate')
-    .summary('make a new secret for a destination')
-    .command('secret')
-    .summary('make a new secret for a destination')
-    .description(
-      'Make a new secret for a destination, and show it once. Until the time that is shown, requests are signed with the previous ' +
-        'secret too: webhook-signature contains both signatures, and X-Signature, a single one, is made with the previous ' +
-        'secret. Give the receiver the new secret beside the previous one before that time.',
-    )
-    .argument('<destination>', 'the id of the destination')
-    .option(
-      '--keep-previous-for <duration>',
-      'how long the previous secret still signs, from 0s to 30d (default: 24h)',
-    )
-    .option('--force', 'drop a secret that an earlier rotation still keeps')
-    .addHelpText(
-      'after',
-      apiNotes('rotate secret crm', 'rotate secret crm --keep-previous-for 72h', 'rotate secret crm -o json'),
-    )
-    .action(action(async () => (await import('./changes.ts')).rotateSecret));
+function blockCommand(words: 'block' | 'unblock', summary: string, description: string): Declared {
+  return apiCommand({
+    words,
+    summary,
+    description,
+    arguments: { ...source, '<event>': 'the name of the track event' },
+    examples: [`${words} web 'Debug Event'`],
+    async request({ source, event }, { api }) {
+      const method = words === 'block' ? 'PUT' : 'DELETE';
+      const path = pathOf('sources', source, 'blocked-events');
+      const answer = await api.send(method, path, undefined, { event });
+      return done(`“${event}” of ${source} is ${words === 'block' ? '' : 'no longer '}blocked.`, answer);
+    },
+  });
+}
 
-  program
-    .command('block')
-    .summary('stop forwarding a track event of a source')
-    .description(
-      `Stop forwarding a track event of a source. ${delay} A blocked event is accepted and counted, and sent to no destination.`,
-    )
-    .argument('<source>', 'the id of the source')
-    .argument('<event>', 'the name of the track event')
-    .addHelpText('after', apiNotes("block web 'Debug Event'"))
-    .action(action(async () => (await import('./changes.ts')).block));
-  program
-    .command('unblock')
-    .summary('forward a blocked track event again')
-    .description(`Forward a blocked track event again. ${delay}`)
-    .argument('<source>', 'the id of the source')
-    .argument('<event>', 'the name of the track event')
-    .addHelpText('after', apiNotes("unblock web 'Debug Event'"))
-    .action(action(async () => (await import('./changes.ts')).unblock));
-
-  group(program, 'create')
-    .command('write-key')
-    .summary('add a write key to a source')
-    .description(
-      'Add a write key to a source.\n\n' +
-        'To rotate a key, add a new one, move the clients to it, and delete the old one.',
-    )
-    .argument('<source>', 'the id of the source')
-    .addHelpText('after', apiNotes('create write-key web'))
-    .action(action(async () => (await import('./changes.ts')).createWriteKey));
-  const deleting = group(program, 'delete').summary('delete a source, a destination or a write key');
-  deleting
-    .command('write-key')
-    .summary('delete a write key of a source')
-    .description(
-      `Delete a write key of a source. ${delay} Calls with this key are then refused with 401. The last key of a source cannot be deleted.`,
-    )
-    .argument('<source>', 'the id of the source')
-    .argument('<key>', 'the write key')
-    .addHelpText('after', apiNotes('delete write-key web wk_old'))
-    .action(action(async () => (await import('./changes.ts')).deleteWriteKey));
-  deleting
-    .command('source')
-    .summary('delete a source')
-    .description(
-      'Delete a source. A source with connected destinations is deleted only with --force, which disconnects ' +
-        'them. Asks for confirmation on a terminal.',
-    )
-    .argument('<id>', 'the id of the source')
-    .option('--force', 'disconnect its destinations, and delete it')
-    .option('--yes', 'do not ask for confirmation')
-    .addHelpText('after', apiNotes('delete source web --force'))
-    .action(action(async () => (await import('./changes.ts')).deleteEntry('source')));
-  deleting
-    .command('destination')
-    .summary('delete a destination')
-    .description(
-      'Delete a destination. Its pending deliveries become dead letters. Asks for confirmation on a terminal.',
-    )
-    .argument('<id>', 'the id of the destination')
-    .option('--yes', 'do not ask for confirmation')
-    .addHelpText('after', apiNotes('delete destination crm --yes'))
-    .action(action(async () => (await import('./changes.ts')).deleteEntry('destination')));
-};
-
-function capitalized(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
+function deleting(kind: (typeof kinds)[number]): ApiRun<{ readonly id: string; readonly force?: true }> {
+  return {
+    confirm: {
+      question: ({ id }) => `Delete the ${kind} ${id}?`,
+      refused: { text: ['Nothing was deleted.'], json: { deleted: false } },
+    },
+    async request({ id, force }, { api }) {
+      await api.send('DELETE', pathOf(`${kind}s`, id), undefined, { force });
+      return done(`The ${kind} ${id} is deleted.`, { deleted: true });
+    },
+  };
 }

@@ -1,25 +1,11 @@
 /** `tailrace test`: sends a sample event to a destination, and shows the requests and responses. */
 import { styleText } from 'node:util';
-import { openApi, pathOf } from '../api/client.ts';
-import { exitCodes, UsageError, type Run } from '../command.ts';
+import type { Schema } from '@tailrace/api';
+import type { ApiContext } from '../api/client.ts';
+import { pathOf } from '../api/path.ts';
+import { exitCodes, UsageError, type Outcome } from '../command.ts';
 import { printable } from '../terminal/table.ts';
 import { testFilter } from './test-filter.ts';
-
-interface Exchange {
-  readonly request: {
-    readonly url: string;
-    readonly headers: Readonly<Record<string, string>>;
-    readonly body: unknown;
-  };
-  readonly response: {
-    readonly status?: number;
-    readonly headers?: Readonly<Record<string, string>>;
-    readonly body?: string;
-    readonly reason?: string;
-    readonly detail?: string;
-    readonly latencyMs?: number;
-  };
-}
 
 interface Values {
   readonly destination: string;
@@ -30,14 +16,14 @@ interface Values {
   readonly call?: string;
 }
 
-export const testDestination: Run<Values> = async (values, context) => {
+export async function testDestination(values: Values, context: ApiContext): Promise<Outcome> {
   const { destination, type, webhook, filter, call } = values;
   if (filter !== undefined) {
     if (webhook !== undefined) throw new UsageError('--webhook and --filter exclude each other');
     return testFilter({ destination, filter, call, type }, context);
   }
   if (call !== undefined) throw new UsageError('--call requires --filter');
-  const { items } = await openApi(context).send<{ items: readonly Exchange[] }>(
+  const { items } = await context.api.send<{ items: readonly Schema['TestResult'][] }>(
     'POST',
     pathOf('destinations', destination, 'test'),
     { type, ...(webhook !== undefined && { webhook: webhook - 1 }) },
@@ -48,34 +34,27 @@ export const testDestination: Run<Values> = async (values, context) => {
     text: items.flatMap((exchange, index) => [...(index > 0 ? [''] : []), ...linesOf(exchange)]),
     json: { items },
   };
-};
+}
 
 function isSuccess(status: number): boolean {
   return status >= 200 && status < 300;
 }
 
-function linesOf({ request, response }: Exchange): string[] {
-  const { status, reason, detail, latencyMs } = response;
+function linesOf({ request, response }: Schema['TestResult']): string[] {
+  const { status, reason, detail, latencyMs, headers = {}, body = '' } = response;
   const answer =
     status === undefined
       ? styleText('red', printable(['no answer', reason, detail].filter(Boolean).join(': ')))
       : styleText(isSuccess(status) ? 'green' : 'red', String(status));
   return [
     styleText('bold', printable(`POST ${request.url}`)),
-    ...headerLines(request.headers),
-    ...bodyLines(request.body),
-    `${styleText('bold', 'answer')}  ${answer}${latencyMs === undefined ? '' : `  ${Math.round(latencyMs)} ms`}`,
-    ...headerLines(response.headers ?? {}),
-    ...bodyLines(response.body ?? ''),
+    ...partLines(request.headers, request.body),
+    `${styleText('bold', 'answer')}  ${answer}  ${Math.round(latencyMs)} ms`,
+    ...partLines(headers, body),
   ];
 }
 
-function headerLines(headers: Readonly<Record<string, string>>): string[] {
-  return Object.entries(headers).map(([name, value]) => `  ${printable(`${name}: ${value}`)}`);
-}
-
-function bodyLines(body: unknown): string[] {
-  if (body === '') return [];
-  const text = typeof body === 'string' ? body : JSON.stringify(body, undefined, 2);
-  return text.split('\n').map((line) => `  ${printable(line)}`);
+function partLines(headers: Readonly<Record<string, string>>, body: string): string[] {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  return [...lines, ...(body === '' ? [] : body.split('\n'))].map((line) => `  ${printable(line)}`);
 }

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { text as textOf } from 'node:stream/consumers';
 import { test } from 'node:test';
-import type { CommandContext } from '../command.ts';
+import { openApi } from '../api/client.ts';
 import { testFilter } from './test-filter.ts';
 
 /** Runs the command against a service that answers so; resolves with what it received too. */
@@ -21,10 +21,8 @@ async function tried(answer: object, filter: string | true, call?: string, input
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  const context = {
-    env: { TAILRACE_URL: `http://127.0.0.1:${port}`, TAILRACE_API_TOKEN: 'token-0123456789abcdef' },
-    input: () => Readable.from([input]),
-  } as unknown as CommandContext;
+  const env = { TAILRACE_URL: `http://127.0.0.1:${port}`, TAILRACE_API_TOKEN: 'token-0123456789abcdef' };
+  const context = { api: openApi({ env }), input: () => Readable.from([input]) };
   try {
     const { exitCode, text } = await testFilter({ destination: 'crm', filter, call }, context);
     return { exitCode, text, received, sent };

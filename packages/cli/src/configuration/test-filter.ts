@@ -1,10 +1,12 @@
 /** `tailrace test --filter`: tries a filter on a call. Nothing is sent. */
 import { parseJson } from '@tailrace/events';
 import { parse as parseYaml } from 'yaml';
-import { openApi, pathOf } from '../api/client.ts';
-import { exitCodes, UsageError, type CommandContext, type Outcome } from '../command.ts';
+import type { Schema } from '@tailrace/api';
+import type { ApiContext } from '../api/client.ts';
+import { pathOf } from '../api/path.ts';
+import { done } from '../api/show.ts';
+import { exitCodes, UsageError, type Outcome } from '../command.ts';
 import { readText } from '../read-text.ts';
-import { printable } from '../terminal/table.ts';
 
 export interface FilterValues {
   readonly destination: string;
@@ -15,39 +17,29 @@ export interface FilterValues {
   readonly type?: string | undefined;
 }
 
-interface Tested {
-  readonly passes: boolean;
-  readonly rule?: { readonly path: string; readonly text: string };
-  readonly body: string;
-}
-
 export async function testFilter(
   { destination, filter, call, type }: FilterValues,
-  context: CommandContext,
+  context: Pick<ApiContext, 'api' | 'input'>,
 ): Promise<Outcome> {
   if (filter === '-' && call === '-') throw new UsageError('only one of --filter and --call can be -');
-  const tested = await openApi(context).send<Tested>(
-    'POST',
-    pathOf('destinations', destination, 'filter', 'test'),
-    {
-      ...(filter !== true && { filter: filterIn(await readFile(filter, context)) }),
-      ...(call !== undefined && { call: await readFile(call, context) }),
-      ...(type !== undefined && { type }),
-    },
-  );
+  const path = pathOf('destinations', destination, 'filter', 'test');
+  const tested = await context.api.send<Schema['FilterTestResult']>('POST', path, {
+    ...(filter !== true && { filter: filterIn(await readFile(filter, context)) }),
+    ...(call !== undefined && { call: await readFile(call, context) }),
+    type,
+  });
   const { passes, rule, body } = tested;
   const verdict = passes
     ? `The call passes the filter of ${destination}.`
     : `The call does not pass the filter of ${destination}: it does not meet ${rule?.path ?? ''}, ${rule?.text ?? ''}.`;
   return {
+    ...done([verdict, 'Conditions apply to this body:', `  ${body}`], tested),
     exitCode: passes ? exitCodes.done : exitCodes.failed,
-    text: [verdict, 'Conditions apply to this body:', `  ${body}`].map(printable),
-    json: tested,
   };
 }
 
 /** YAML or JSON; `-` is standard input. */
-async function readFile(file: string, context: Pick<CommandContext, 'input'>): Promise<unknown> {
+async function readFile(file: string, context: Pick<ApiContext, 'input'>): Promise<unknown> {
   try {
     const text = await readText(file, context);
     return isJson(text) ? parseJson(text) : parseYaml(text);

@@ -2,17 +2,13 @@
 import { reasonProblem, type DeadLetterFilter, type ReadOptions } from '@tailrace/deadletters';
 import { formatInstant, parseDuration } from '@tailrace/events';
 import { UsageError } from '../command.ts';
+import type { ValuesOf } from '../declare.ts';
 import { formatCount } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { timeOf, type Period } from '../terminal/times.ts';
+import type { filterOptions } from './options.ts';
 
-export interface FilterValues extends Period {
-  readonly destination?: string;
-  readonly reason?: string;
-  readonly type?: string;
-  readonly event?: string;
-  readonly user?: string;
-}
+export type FilterValues = ValuesOf<object, typeof filterOptions>;
 
 /** @throws UsageError */
 export function filterOf(

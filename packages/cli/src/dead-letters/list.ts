@@ -86,8 +86,3 @@ export function countsJson({ deadLetters, replayed, rows }: DeadLetterCounts) {
     })),
   };
 }
-
-/** @param count of the dead letters that a replay left out */
-export function notReplayed(count: number): string {
-  return `${countOf(count, 'dead letter')} cannot be replayed: malformed, or without a body because the user was deleted.`;
-}

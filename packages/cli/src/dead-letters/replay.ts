@@ -13,7 +13,8 @@ import { withKafka } from '../kafka.ts';
 import { countOf, formatCount } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { absoluteTimes, filterOf, showReading, type FilterValues } from './filter.ts';
-import { countLines, countsJson, notReplayed } from './list.ts';
+import { countLines, countsJson } from './list.ts';
+import { notReplayed } from './options.ts';
 
 interface Values extends FilterValues {
   readonly all?: boolean;

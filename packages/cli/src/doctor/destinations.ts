@@ -3,11 +3,12 @@ import type { Schema } from '@tailrace/api';
 import type { Destination } from '@tailrace/config';
 import { isTailraceError } from '@tailrace/errors';
 import { inParallel } from '../in-parallel.ts';
-import { pathOf, type Api } from '../api/client.ts';
+import type { Api } from '../api/client.ts';
+import { pathOf } from '../api/path.ts';
 import { countOf } from '../terminal/table.ts';
-import type { Finding } from './finding.ts';
+import { findingsAbout, type Finding } from './finding.ts';
 
-const about = 'destinations';
+const { ok, warn } = findingsAbout('destinations');
 const mostChecked = 1_000;
 const mostNamed = 10;
 const atTheSameTime = 8;
@@ -22,27 +23,29 @@ export async function checkDestinations(api: Pick<Api, 'list' | 'get'>): Promise
     const failing = (
       await inParallel(atTheSameTime, sending, (destination) => failureOf(api, destination))
     ).filter((failure) => failure !== undefined);
-    const findings = failing.slice(0, mostNamed).map(({ id, attempts, reason }): Finding => ({
-      level: 'warn',
-      about,
-      says: `${id} fails: ${countOf(attempts, 'attempt')} in the last 15 minutes, none delivered (${reason}).`,
-      hint: `Find the cause: tailrace get failures ${id}, tailrace test ${id}.`,
-    }));
+    const findings = failing
+      .slice(0, mostNamed)
+      .map(({ id, attempts, reason }) =>
+        warn(
+          `${id} fails: ${countOf(attempts, 'attempt')} in the last 15 minutes, none delivered (${reason}).`,
+          `Find the cause: tailrace get failures ${id}, tailrace test ${id}.`,
+        ),
+      );
     if (failing.length > mostNamed) {
-      findings.push({ level: 'warn', about, says: `${failing.length - mostNamed} more destinations fail.` });
+      findings.push(warn(`${failing.length - mostNamed} more destinations fail.`));
     }
     if (paused.length > 0) {
       const named = paused.slice(0, mostNamed).join(', ');
       const others = paused.length > mostNamed ? ` and ${paused.length - mostNamed} more` : '';
-      findings.push({ level: 'ok', about, says: `paused, their deliveries wait: ${named}${others}` });
+      findings.push(ok(`paused, their deliveries wait: ${named}${others}`));
     }
     const checked = `${countOf(sending.length, 'destination')}${more ? ` of the first ${mostChecked}` : ''}`;
-    if (failing.length === 0) findings.push({ level: 'ok', about, says: `${checked}, none fails` });
+    if (failing.length === 0) findings.push(ok(`${checked}, none fails`));
     return findings;
   } catch (error) {
     if (!isTailraceError(error, 'history-unavailable')) throw error;
     const says = 'it is not known which destinations fail: the history is not available.';
-    return [{ level: 'warn', about, says, hint: 'See the log of control.' }];
+    return [warn(says, 'See the log of control.')];
   }
 }
 

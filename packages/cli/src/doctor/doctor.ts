@@ -1,7 +1,7 @@
 /** `tailrace doctor`: checks the whole installation, and says how to fix problems. */
 import { exitCodes, type ExitCode, type Run } from '../command.ts';
 import { countOf, printable } from '../terminal/table.ts';
-import type { Finding } from './finding.ts';
+import { findingsAbout, type Finding } from './finding.ts';
 import { checkKafka, type KafkaReport } from './kafka.ts';
 import type { ReplicaReport } from './replicas/look.ts';
 import { checkServices } from './services.ts';
@@ -79,14 +79,8 @@ function membershipFindings(replicas: readonly ReplicaReport[], members: KafkaRe
     ).length;
     if (members[service] >= ready) return [];
     const says = `${countOf(ready, 'replica')} of ${service} ready, but its consumer group has ${countOf(members[service], 'member')}.`;
-    return [
-      {
-        level: 'warn',
-        about: service,
-        says,
-        hint: 'A rebalance may be running. Run doctor again in a minute.',
-      },
-    ];
+    const hint = 'A rebalance may be running. Run doctor again in a minute.';
+    return [findingsAbout(service).warn(says, hint)];
   });
 }
 

@@ -2,12 +2,12 @@
 import { isTailraceError } from '@tailrace/errors';
 import type { Kafka, TopicDurability } from '@tailrace/kafka';
 import { replicationFor, topicNames } from '@tailrace/topology';
-import type { Finding } from './finding.ts';
+import { findingsAbout, type Finding } from './finding.ts';
 import type { TopicSettings } from '../settings.ts';
 import { countOf } from '../terminal/table.ts';
 import { requiredTopics } from '../topics/required-topics.ts';
 
-const about = 'durability';
+const { ok, warn, fail } = findingsAbout('durability');
 
 /** Kafka's own topics: committed offsets, and the state of transactions. */
 const offsetsTopic = '__consumer_offsets';
@@ -36,12 +36,10 @@ export function durabilityFindings(
   if (all.length === 0) return [];
   if (brokers === 1 && all.every(([, { replicationFactor }]) => replicationFactor === 1)) {
     return [
-      {
-        level: 'warn',
-        about,
-        says: 'there is one broker, and its disk has the only copy of all records: sufficient for evaluation only.',
-        hint: 'In production, run at least three brokers; new topics then get three copies.',
-      },
+      warn(
+        'there is one broker, and its disk has the only copy of all records: sufficient for evaluation only.',
+        'In production, run at least three brokers; new topics then get three copies.',
+      ),
     ];
   }
   const factors = Array.from(ours.values(), ({ replicationFactor }) => replicationFactor);
@@ -61,44 +59,43 @@ export function durabilityFindings(
   );
   const findings: Finding[] = [];
   if (single.length > 0) {
-    findings.push({
-      level: 'fail',
-      about,
-      says: `only one copy, on the disk of one broker: ${single.join(', ')}.`,
-      hint: `Use ${factor} copies of each partition: add them with kafka-reassign-partitions.sh (see packages/topology/README.md).`,
-    });
+    findings.push(
+      fail(
+        `only one copy, on the disk of one broker: ${single.join(', ')}.`,
+        `Use ${factor} copies of each partition: add them with kafka-reassign-partitions.sh (see packages/topology/README.md).`,
+      ),
+    );
   }
   if (lossy.length > 0) {
-    findings.push({
-      level: 'fail',
-      about,
-      says: `min.insync.replicas is 1, so an acknowledged record may have only one copy, on one disk: ${lossy.join(', ')}.`,
-      hint:
+    findings.push(
+      fail(
+        `min.insync.replicas is 1, so an acknowledged record may have only one copy, on one disk: ${lossy.join(', ')}.`,
         factor > 2
           ? setMinInSync(minInSync)
           : 'Add a third broker and a third copy, then set min.insync.replicas to 2 (see packages/topology/README.md).',
-    });
+      ),
+    );
   }
   if (brittle.length > 0) {
-    findings.push({
-      level: 'warn',
-      about,
-      says: `min.insync.replicas equals the number of copies, so writes fail if one broker is down: ${brittle.join(', ')}.`,
-      hint: 'Add a copy, or lower min.insync.replicas by one.',
-    });
+    findings.push(
+      warn(
+        `min.insync.replicas equals the number of copies, so writes fail if one broker is down: ${brittle.join(', ')}.`,
+        'Add a copy, or lower min.insync.replicas by one.',
+      ),
+    );
   }
   if (forgetful.length > 0) {
-    findings.push({
-      level: 'warn',
-      about,
-      says: `min.insync.replicas of ${offsetsTopic} is 1: the loss of one disk may repeat deliveries, and loses none.`,
-      hint: setMinInSync(minInSync),
-    });
+    findings.push(
+      warn(
+        `min.insync.replicas of ${offsetsTopic} is 1: the loss of one disk may repeat deliveries, and loses none.`,
+        setMinInSync(minInSync),
+      ),
+    );
   }
   if (findings.length > 0) return findings;
   const fewest = all.reduce((a, b) => (b[1].replicationFactor < a[1].replicationFactor ? b : a))[1];
   const says = `${countOf(fewest.replicationFactor, 'copy')} of each record or more, ${fewest.minInSync} before a write is acknowledged`;
-  return [{ level: 'ok', about, says }];
+  return [ok(says)];
 }
 
 function setMinInSync(minInSync: number): string {

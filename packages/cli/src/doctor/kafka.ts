@@ -9,7 +9,7 @@ import { checkDurability } from './durability.ts';
 import { groupTopics, lagFindings, lagOf, type TopicLag } from './lag.ts';
 import { replicationFindings, topicStates, type TopicState } from './replication.ts';
 import { checkTopics } from './topics.ts';
-import type { Finding } from './finding.ts';
+import { findingsAbout, type Finding } from './finding.ts';
 import { withKafka } from '../kafka.ts';
 import type { SecretKeys, TopicSettings } from '../settings.ts';
 import { countOf } from '../terminal/table.ts';
@@ -60,7 +60,7 @@ export async function checkKafka(context: CommandContext): Promise<KafkaReport> 
     if (error.code !== 'invalid-settings') {
       const hint =
         'If the services are ready, only this machine cannot reach Kafka: check its network and these settings.';
-      findings.push({ level: 'unknown', about: 'kafka', says: error.message, hint });
+      findings.push(findingsAbout('kafka').unknown(error.message, hint));
     }
   }
   return { findings, topics: states, lags: groups?.lags ?? [], members: groups?.members };
@@ -68,19 +68,16 @@ export async function checkKafka(context: CommandContext): Promise<KafkaReport> 
 
 /** Connects to each broker at its advertised address: an address that clients cannot reach is a common mistake. */
 async function checkBrokers(kafka: Kafka): Promise<Finding> {
-  const about = 'brokers';
+  const { ok, fail } = findingsAbout('brokers');
   const { brokers } = await kafka.inspectCluster();
   const reached = await Promise.all(brokers.map(({ host, port }) => canConnect(host, port)));
   const unreachable = brokers.filter((_, index) => !reached[index]);
-  if (unreachable.length === 0)
-    return { level: 'ok', about, says: `${countOf(brokers.length, 'broker')}, all reachable` };
+  if (unreachable.length === 0) return ok(`${countOf(brokers.length, 'broker')}, all reachable`);
   const addresses = unreachable.map(({ id, host, port }) => `${id} at ${host}:${port}`).join(', ');
-  return {
-    level: 'fail',
-    about,
-    says: `${unreachable.length} of ${countOf(brokers.length, 'broker')} cannot be reached from here: ${addresses}.`,
-    hint: 'Start them, or set advertised.listeners of the brokers to addresses that clients can reach.',
-  };
+  return fail(
+    `${unreachable.length} of ${countOf(brokers.length, 'broker')} cannot be reached from here: ${addresses}.`,
+    'Start them, or set advertised.listeners of the brokers to addresses that clients can reach.',
+  );
 }
 
 function canConnect(host: string, port: number): Promise<boolean> {
@@ -100,7 +97,7 @@ async function checkConfiguration(
   { prefix }: TopicSettings,
   secretKeys: SecretKeys,
 ): Promise<Finding[]> {
-  const about = 'config';
+  const { ok, warn, fail } = findingsAbout('config');
   const unreadable: Finding[] = [];
   const log: Pick<KafkaLog, 'warn'> = {
     warn(fields, message) {
@@ -108,20 +105,20 @@ async function checkConfiguration(
       // Destinations that need a newer release are one finding, below.
       if (key === undefined) return;
       const hint = 'Apply the entry again, or delete it.';
-      unreadable.push({ level: 'warn', about, says: `${key}: ${message}: ${problem}.`, hint });
+      unreadable.push(warn(`${key}: ${message}: ${problem}.`, hint));
     },
   };
   try {
     const config = await openConfig(kafka, topicNames(prefix).config, log, { secretKeys });
     const counts = `${countOf(config.sources().length, 'source')}, ${countOf(config.destinations().length, 'destination')}`;
     const unmet = config.unmet('router') ?? config.unmet('delivery');
-    if (unmet) unreadable.push({ level: 'fail', about, says: unmet.message });
+    if (unmet) unreadable.push(fail(unmet.message));
     await config.close();
-    return [...unreadable, { level: 'ok', about, says: counts }];
+    return [...unreadable, ok(counts)];
   } catch (error) {
     if (!isTailraceError(error, 'secret-locked')) throw error;
     const lines = error.message.split('\n');
-    return [{ level: 'fail', about, says: lines.slice(0, -1).join(' '), hint: lines.at(-1) ?? '' }];
+    return [fail(lines.slice(0, -1).join(' '), lines.at(-1) ?? '')];
   }
 }
 
@@ -165,23 +162,13 @@ function sumOf({ lag }: GroupReport, topics: readonly string[]): number {
 }
 
 function groupFinding(service: string, members: number, behind: number, more: string): Finding {
-  const about = service;
+  const { ok, warn, fail } = findingsAbout(service);
   const lag = `${behind === 0 ? 'no backlog' : `backlog of ${countOf(behind, 'record')}`}${more}`;
   if (members === 0) {
-    const says = `no ${service} is running; ${lag}.`;
-    return {
-      level: 'fail',
-      about,
-      says,
-      hint: `Start it with npm run ${service}; if it does not start, see its log.`,
-    };
+    const hint = `Start it with npm run ${service}; if it does not start, see its log.`;
+    return fail(`no ${service} is running; ${lag}.`, hint);
   }
   const says = `${countOf(members, 'member')} in its consumer group; ${lag}`;
-  if (behind < highLag) return { level: 'ok', about, says };
-  return {
-    level: 'warn',
-    about,
-    says,
-    hint: 'If the backlog grows, add replicas, up to the number of partitions.',
-  };
+  if (behind < highLag) return ok(says);
+  return warn(says, 'If the backlog grows, add replicas, up to the number of partitions.');
 }

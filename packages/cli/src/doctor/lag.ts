@@ -2,7 +2,9 @@
 import type { ConsumedRecord, GroupReport, Kafka } from '@tailrace/kafka';
 import { pauseTierMs, tierDelaysMs, type TopicNames } from '@tailrace/topology';
 import { countOf } from '../terminal/table.ts';
-import type { Finding } from './finding.ts';
+import { findingsAbout, type Finding } from './finding.ts';
+
+const { ok, warn, fail, unknown } = findingsAbout('lag');
 
 export interface TopicLag {
   readonly group: 'router' | 'delivery';
@@ -82,7 +84,6 @@ function dueAt({ headers, timestamp }: ConsumedRecord): number {
 
 /** @param retentionMs by topic; absent for topics that keep records without a limit */
 export function lagFindings(lags: readonly TopicLag[], retentionMs: ReadonlyMap<string, number>): Finding[] {
-  const about = 'lag';
   const unread = lags.filter(({ seconds }) => seconds === null);
   const late = lags.filter(({ seconds }) => (seconds ?? 0) >= lateS);
   const expiring = late.filter(({ topic, seconds }) => {
@@ -91,30 +92,30 @@ export function lagFindings(lags: readonly TopicLag[], retentionMs: ReadonlyMap<
   });
   const findings: Finding[] = [];
   if (expiring.length > 0) {
-    findings.push({
-      level: 'fail',
-      about,
-      says: `half of the retention is used, and unread records will expire: ${listed(expiring)}.`,
-      hint: 'Raise retention.ms of these topics now, then make the service catch up.',
-    });
+    findings.push(
+      fail(
+        `half of the retention is used, and unread records will expire: ${listed(expiring)}.`,
+        'Raise retention.ms of these topics now, then make the service catch up.',
+      ),
+    );
   }
   const merelyLate = late.filter((lag) => !expiring.includes(lag));
   if (merelyLate.length > 0) {
-    findings.push({
-      level: 'warn',
-      about,
-      says: `the oldest unfinished record is late: ${listed(merelyLate)}.`,
-      hint: 'Add replicas up to the number of partitions, or find the receiver that holds them back (tailrace_destination_* metrics).',
-    });
+    findings.push(
+      warn(
+        `the oldest unfinished record is late: ${listed(merelyLate)}.`,
+        'Add replicas up to the number of partitions, or find the receiver that holds them back (tailrace_destination_* metrics).',
+      ),
+    );
   }
   if (unread.length > 0) {
     const says = `the age of the backlog could not be read: ${unread.map(({ topic }) => topic).join(', ')}.`;
     const hint = 'Check that this user may read these topics, in groups whose names begin with <topic>.scan.';
-    findings.push({ level: 'unknown', about, says, hint });
+    findings.push(unknown(says, hint));
   }
   if (findings.length > 0) return findings;
   const oldest = Math.max(0, ...lags.map(({ seconds }) => seconds ?? 0));
-  return [{ level: 'ok', about, says: `the oldest unfinished record is ${oldest} s late` }];
+  return [ok(`the oldest unfinished record is ${oldest} s late`)];
 }
 
 function listed(lags: readonly TopicLag[]): string {

@@ -3,7 +3,9 @@ import type { Kafka } from '@tailrace/kafka';
 import type { TopicSettings } from '../settings.ts';
 import { countOf } from '../terminal/table.ts';
 import { requiredTopics } from '../topics/required-topics.ts';
-import type { Finding } from './finding.ts';
+import { findingsAbout, type Finding } from './finding.ts';
+
+const { ok, warn, fail } = findingsAbout('replication');
 
 export interface TopicState {
   readonly name: string;
@@ -31,7 +33,6 @@ export async function topicStates(kafka: Kafka, settings: TopicSettings): Promis
 }
 
 export function replicationFindings(topics: readonly TopicState[]): Finding[] {
-  const about = 'replication';
   const listed = (count: (topic: TopicState) => number): string[] =>
     topics.flatMap((topic) =>
       count(topic) > 0
@@ -43,16 +44,16 @@ export function replicationFindings(topics: readonly TopicState[]): Finding[] {
   const findings: Finding[] = [];
   if (leaderless.length > 0) {
     const says = `partitions without a leader, which cannot be read or written: ${leaderless.join(', ')}.`;
-    findings.push({ level: 'fail', about, says, hint: 'Start the brokers that have their replicas.' });
+    findings.push(fail(says, 'Start the brokers that have their replicas.'));
   }
   if (behind.length > 0) {
     const says = `replicas are out of sync: ${behind.join(', ')}.`;
     const hint =
       'A broker is down, or copies records after a restart. Until that ends, do not stop another broker.';
-    findings.push({ level: 'warn', about, says, hint });
+    findings.push(warn(says, hint));
   }
   if (findings.length === 0 && topics.some(({ exists }) => exists)) {
-    findings.push({ level: 'ok', about, says: 'all replicas are in sync' });
+    findings.push(ok('all replicas are in sync'));
   }
   return findings;
 }

@@ -5,10 +5,14 @@ import { openApi } from '../api/client.ts';
 import { UsageError, type CommandContext } from '../command.ts';
 import { doctorServiceSettings } from '../settings.ts';
 import { checkDestinations } from './destinations.ts';
-import type { Finding } from './finding.ts';
+import { findingsAbout, type Finding } from './finding.ts';
 import { isForeign, replicaFindings } from './replicas/findings.ts';
 import { lookAtAll, request, type ReplicaReport } from './replicas/look.ts';
 import { parseTarget, resolve, type Replica, type Target } from './replicas/targets.ts';
+
+const control = findingsAbout('control');
+const ingest = findingsAbout('ingest');
+const replicas = findingsAbout('replicas');
 
 /** Where to look, as the command line says. */
 export interface Places {
@@ -46,7 +50,7 @@ const portVariables = {
 export async function checkServices(context: CommandContext, places: Places): Promise<ServicesReport> {
   const plan = planOf(context, places);
   const resolved = await resolveAll(plan.targets);
-  const [control, ingest, named, local] = await Promise.all([
+  const [ofControl, ofIngest, named, local] = await Promise.all([
     plan.control === undefined ? [] : checkControl(context, plan.control),
     plan.ingest === undefined ? [] : checkIngest(plan.ingest),
     lookAtAll([...resolved.replicas, ...plan.probes]),
@@ -58,8 +62,8 @@ export async function checkServices(context: CommandContext, places: Places): Pr
   const replicas = [...named, ...present];
   return {
     findings: [
-      ...control,
-      ...ingest,
+      ...ofControl,
+      ...ofIngest,
       ...resolved.findings,
       ...replicaFindings(replicas, plan.prefix),
       ...absentFindings(absent),
@@ -136,16 +140,15 @@ async function resolveAll(targets: readonly Target[]) {
   const found = await Promise.all(
     targets.map(async (target) => ({ target, resolved: await resolve(target) })),
   );
-  const about = 'replicas';
   const findings = found.flatMap(({ target: { service, host }, resolved }): Finding[] => {
     if (resolved.outcome === 'found') return [];
     if (resolved.outcome === 'none') {
       const hint =
         'Check the name, and that replicas run. In Kubernetes it is a headless Service with publishNotReadyAddresses: true.';
-      return [{ level: 'fail', about, says: `${service}: ${host} has no address.`, hint }];
+      return [replicas.fail(`${service}: ${host} has no address.`, hint)];
     }
     const says = `${service}: the addresses of ${host} cannot be looked up: ${resolved.reason}.`;
-    return [{ level: 'unknown', about, says, hint: 'Check the DNS of the machine or pod that runs doctor.' }];
+    return [replicas.unknown(says, 'Check the DNS of the machine or pod that runs doctor.')];
   });
   return {
     findings,
@@ -154,35 +157,33 @@ async function resolveAll(targets: readonly Target[]) {
 }
 
 async function checkControl(context: CommandContext, url: string): Promise<Finding[]> {
-  const about = 'control';
   const response = await request(`${url}/openapi.json`);
   if (typeof response === 'string') {
     const hint = 'Start it with npm start or npm run control, or set TAILRACE_URL to its address.';
-    return [{ level: 'fail', about, says: `${url} cannot be reached: ${response}.`, hint }];
+    return [control.fail(`${url} cannot be reached: ${response}.`, hint)];
   }
   const { token } = readSettings(context.env, doctorServiceSettings);
   if (token === undefined) {
     const hint = 'Set it to a token of the control service, which npm start prints.';
-    return [{ level: 'warn', about, says: `${url} responds; TAILRACE_API_TOKEN is not set.`, hint }];
+    return [control.warn(`${url} responds; TAILRACE_API_TOKEN is not set.`, hint)];
   }
   try {
     const api = openApi({ ...context, env: { ...context.env, TAILRACE_URL: url } });
     await api.get('/v1/destinations', { limit: 1 });
     const says = `${url} responds and accepts the token`;
-    return [{ level: 'ok', about, says }, ...(await checkDestinations(api))];
+    return [control.ok(says), ...(await checkDestinations(api))];
   } catch (error) {
     if (!isTailraceError(error)) throw error;
-    return [{ level: 'fail', about, says: error.message }];
+    return [control.fail(error.message)];
   }
 }
 
 /** Any response is ok: its replicas show whether ingest is ready. */
 async function checkIngest(url: string): Promise<Finding[]> {
-  const about = 'ingest';
   const response = await request(url);
-  if (typeof response !== 'string') return [{ level: 'ok', about, says: `${url} responds` }];
+  if (typeof response !== 'string') return [ingest.ok(`${url} responds`)];
   const hint = 'Start it with npm start or npm run ingest, or set its address with --ingest.';
-  return [{ level: 'fail', about, says: `${url} cannot be reached: ${response}.`, hint }];
+  return [ingest.fail(`${url} cannot be reached: ${response}.`, hint)];
 }
 
 /** Nothing responds at a port of `npm start`, which is normal where services run elsewhere. */
@@ -197,12 +198,12 @@ function foreignFindings(foreign: readonly ReplicaReport[]): Finding[] {
   const says = `another installation, which is not looked at, uses the default ports: ${named}.`;
   const hint =
     'Set TAILRACE_INGEST_PORT, TAILRACE_CONTROL_PORT and TAILRACE_METRICS_PORT as for the services, or use --service.';
-  return [{ level: 'warn', about: 'replicas', says, hint }];
+  return [replicas.warn(says, hint)];
 }
 
 function absentFindings(absent: readonly ReplicaReport[]): Finding[] {
   if (absent.length === 0) return [];
   const says = `${absent.map(({ service, url }) => `${service} (${new URL(url).host})`).join(', ')}: nothing listens there.`;
   const hint = 'If they run elsewhere, name them with --service or --probe.';
-  return [{ level: 'warn', about: 'replicas', says, hint }];
+  return [replicas.warn(says, hint)];
 }

@@ -3,32 +3,28 @@ import { isTailraceError } from '@tailrace/errors';
 import { misspelledVariables, readSettings, type Environment } from '@tailrace/service';
 import { formatDuration } from '@tailrace/events';
 import { settings } from '../settings.ts';
-import type { Finding } from './finding.ts';
+import { findingsAbout, type Finding } from './finding.ts';
+
+const { ok, warn, unknown } = findingsAbout('settings');
 
 export function checkSettings(env: Environment): Finding[] {
-  const about = 'settings';
   try {
     const { topics, retryWindowMs } = readSettings(env, settings);
-    const warnings = misspelledVariables(env, settings).map((sentence): Finding => ({
-      level: 'warn',
-      about,
-      says: sentence,
-    }));
+    const warnings = misspelledVariables(env, settings).map((sentence) => warn(sentence));
     const late = lateSteps(topics.retryScheduleMs, retryWindowMs);
     if (late > 0) {
-      warnings.push({
-        level: 'warn',
-        about,
-        says:
-          `TAILRACE_RETRY_SCHEDULE is longer than TAILRACE_RETRY_WINDOW (${formatDuration(retryWindowMs)}): ` +
-          `its last ${late === 1 ? 'delay is' : `${late} delays are`} never used.`,
-        hint: 'Shorten the schedule, or extend the window to at most 4 h.',
-      });
+      const unused = late === 1 ? 'delay is' : `${late} delays are`;
+      warnings.push(
+        warn(
+          `TAILRACE_RETRY_SCHEDULE is longer than TAILRACE_RETRY_WINDOW (${formatDuration(retryWindowMs)}): its last ${unused} never used.`,
+          'Shorten the schedule, or extend the window to at most 4 h.',
+        ),
+      );
     }
-    return warnings.length > 0 ? warnings : [{ level: 'ok', about, says: 'valid' }];
+    return warnings.length > 0 ? warnings : [ok('valid')];
   } catch (error) {
     if (!isTailraceError(error, 'invalid-settings')) throw error;
-    return error.message.split('\n').map((says) => ({ level: 'unknown', about, says }));
+    return error.message.split('\n').map((says) => unknown(says));
   }
 }
 

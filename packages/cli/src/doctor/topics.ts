@@ -7,12 +7,12 @@ import {
   topicNames,
   unequalPartitions,
 } from '@tailrace/topology';
-import type { Finding } from './finding.ts';
+import { findingsAbout, type Finding } from './finding.ts';
 import type { TopicSettings } from '../settings.ts';
 import { countOf } from '../terminal/table.ts';
 import { requiredTopics } from '../topics/required-topics.ts';
 
-const about = 'topics';
+const { ok, warn, fail } = findingsAbout('topics');
 
 export async function checkTopics(
   kafka: Kafka,
@@ -41,36 +41,25 @@ export async function checkTopics(
     if (!unequal) continue;
     const [says = '', hint = ''] = unequal.message.split(/(?<=\.) (?=Make )/);
     const more = group === 'deliveries' ? ' Delivery does not start.' : '';
-    findings.push({ level: 'fail', about, says: says + more, hint });
+    findings.push(fail(says + more, hint));
   }
   if (missing.length > 0) {
     const says = `${countOf(missing.length, 'topic')} missing: ${missing.join(', ')}.`;
-    findings.push({
-      level: 'fail',
-      about,
-      says,
-      hint: 'Create them with npx tailrace topics apply.',
-    });
+    findings.push(fail(says, 'Create them with npx tailrace topics apply.'));
   }
   if (otherTiers.length > 0) {
-    findings.push({
-      level: 'warn',
-      about,
-      says: `${otherTiers.join(', ')}: not in the retry schedule of these settings.`,
-      hint: 'Set TAILRACE_RETRY_SCHEDULE as in the services. Delivery reads the retry topics of an earlier schedule as long as they exist: delete one only when the group of delivery has no lag in it.',
-    });
+    findings.push(
+      warn(
+        `${otherTiers.join(', ')}: not in the retry schedule of these settings.`,
+        'Set TAILRACE_RETRY_SCHEDULE as in the services. Delivery reads the retry topics of an earlier schedule as long as they exist: delete one only when the group of delivery has no lag in it.',
+      ),
+    );
   }
-  if (findings.length === 0)
-    findings.push({ level: 'ok', about, says: `${countOf(reports.length, 'topic')}, all as configured` });
+  if (findings.length === 0) findings.push(ok(`${countOf(reports.length, 'topic')}, all as configured`));
   return { findings, missing: missing.length > 0 };
 }
 
 function differenceOf(topic: string, difference: string): Finding {
   const [says = '', hint] = difference.split(/: (.*)/s, 2);
-  return {
-    level: 'warn',
-    about,
-    says: `${topic}: ${says}.`,
-    ...(hint !== undefined && { hint: `${hint.charAt(0).toUpperCase()}${hint.slice(1)}.` }),
-  };
+  return warn(`${topic}: ${says}.`, hint && `${hint.charAt(0).toUpperCase()}${hint.slice(1)}.`);
 }

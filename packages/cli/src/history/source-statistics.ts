@@ -1,10 +1,10 @@
 /** `tailrace get events` and `tailrace get usage`: counts of what sources have sent. */
 import type { Schema } from '@tailrace/api';
-import { openApi, pathOf } from '../api/client.ts';
+import type { ApiContext } from '../api/client.ts';
+import { pathOf } from '../api/path.ts';
 import { listBySource, showPage, type Columns } from '../api/show.ts';
-import type { Run } from '../command.ts';
+import type { Outcome } from '../command.ts';
 import { countOf, formatCount, printable } from '../terminal/table.ts';
-import { periodOf, type Period } from '../terminal/times.ts';
 
 type OfSource<Name extends keyof Schema> = Schema[Name] & { readonly source: string };
 /** Calls whose names the service does not list. */
@@ -20,11 +20,10 @@ const eventColumns: Columns<OfSource<'SourceEvent'>> = {
   BLOCKED: ({ blocked }) => (blocked ? 'yes' : 'no'),
 };
 
-export const listSentEvents: Run<{ readonly source?: string; readonly limit: number }> = async (
-  { source, limit },
-  context,
-) => {
-  const api = openApi(context);
+export async function sentEvents(
+  { source, limit }: { readonly source?: string; readonly limit: number },
+  { api }: ApiContext,
+): Promise<Outcome> {
   const other: ({ readonly source: string } & Other)[] = [];
   const page = await listBySource<Schema['SourceEvent']>(api, source, async (id) => {
     const found = await api.list<Schema['SourceEvent']>(pathOf('sources', id, 'events'), {}, limit);
@@ -39,7 +38,7 @@ export const listSentEvents: Run<{ readonly source?: string; readonly limit: num
       '(over 200 characters, or after the first 500 of a day).',
   );
   return { ...shown, text: [...text, ...lines.map(printable)], json: { ...page, other } };
-};
+}
 
 const usageColumns: Columns<OfSource<'UsageDay'>> = {
   SOURCE: ({ source }) => source,
@@ -52,15 +51,13 @@ const usageColumns: Columns<OfSource<'UsageDay'>> = {
       .join(', '),
 };
 
-export const getUsage: Run<Period & { readonly source?: string }> = async (
-  { source, since, until },
-  context,
-) => {
-  const api = openApi(context);
-  const query = periodOf({ since, until });
+export async function usage(
+  { source, ...period }: { readonly source?: string; readonly since?: string; readonly until?: string },
+  { api }: ApiContext,
+): Promise<Outcome> {
   const page = await listBySource<Schema['UsageDay']>(api, source, async (id) => {
-    const { items } = await api.get<Schema['GetSourceUsageAnswer']>(pathOf('sources', id, 'usage'), query);
+    const { items } = await api.get<Schema['GetSourceUsageAnswer']>(pathOf('sources', id, 'usage'), period);
     return { items, more: false };
   });
   return showPage(page, 'day', usageColumns);
-};
+}

@@ -1,29 +1,23 @@
 /** `tailrace tail`: attempts as they happen. */
 import { isTailraceError } from '@tailrace/errors';
 import type { AttemptRecord } from '@tailrace/records';
-import { openApi, pathOf } from '../api/client.ts';
-import type { Run } from '../command.ts';
+import type { ApiContext } from '../api/client.ts';
+import { pathOf, type Query } from '../api/path.ts';
+import type { Outcome } from '../command.ts';
 import { countOf } from '../terminal/table.ts';
 import { pause } from '../terminal/terminal.ts';
-import { attemptLine } from './attempt-line.ts';
+import { attemptLine } from './delivery-text.ts';
 
 const reconnectAfterMs = 1_000;
 
-interface Values {
-  readonly destination?: string;
-  readonly source?: string;
-  readonly type?: string;
-  readonly outcome?: string;
-  readonly event?: string;
-  readonly user?: string;
-  /** The number of attempts to show. */
-  readonly count?: number;
-}
-
-export const tail: Run<Values> = async ({ count = Infinity, user, ...filter }, context) => {
+/** @param values `count` is the number of attempts to show, the others are the filter */
+export async function tail(
+  { count = Infinity, user, ...filter }: Query & { readonly count?: number; readonly user?: string },
+  context: ApiContext,
+): Promise<Outcome> {
   const query = { ...filter, userId: user };
-  const signal = context.terminal.interruption();
-  const api = openApi(context);
+  const { api, terminal } = context;
+  const signal = terminal.interruption();
   const path = pathOf('attempts', 'stream');
   let left = count;
   const connection = { opened: false };
@@ -47,4 +41,4 @@ export const tail: Run<Values> = async ({ count = Infinity, user, ...filter }, c
     }
   } while (left > 0 && (await pause(reconnectAfterMs, signal)));
   return { text: [], json: undefined };
-};
+}

@@ -1,11 +1,12 @@
 /** `tailrace why`: explains in sentences what happened to an event, and what to do. */
 import type { Schema } from '@tailrace/api';
 import { parseDuration } from '@tailrace/events';
-import { openApi, pathOf } from '../api/client.ts';
+import { openApi } from '../api/client.ts';
+import { pathOf } from '../api/path.ts';
 import { UsageError, type Run } from '../command.ts';
 import { countOf, formatCount, printable } from '../terminal/table.ts';
 import { periodOf, timeOf } from '../terminal/times.ts';
-import { answerOf } from './attempt-line.ts';
+import { answerOf } from './delivery-text.ts';
 import type { Period } from './search/read-topic.ts';
 
 interface Values {

@@ -1,6 +1,5 @@
 /** Commands that change fields of sources and destinations: `update` and `edit`. */
-import type { Command } from 'commander';
-import { apiNotes, group, repeatable, type Declare } from '../declare.ts';
+import { apiCommand, repeatable, type Declared } from '../declare.ts';
 import { destinationFields, sourceFields } from '../entry-options.ts';
 
 const rest =
@@ -8,73 +7,53 @@ const rest =
   'or else a text; null removes the field, as --unset does. env:NAME and file:PATH stand for a value that must not be ' +
   'on the command line. Fields that are not named stay, secrets too.';
 
-export const declareUpdates: Declare = (program, action) => {
-  const update = group(program, 'update').summary('change fields of a source or a destination');
-  anyField(
-    sourceFields(
-      update
-        .command('source')
-        .summary('change fields of a source')
-        .description(`Change fields of a source.\n\n${rest}`)
-        .argument('<id>', 'the id of the source'),
-      'update',
-    ),
-  )
-    .addHelpText(
-      'after',
-      apiNotes(
-        'update source web --name Website',
-        'update source web --rate-limit 500',
-        'update source web --unset rateLimit',
-      ),
-    )
-    .action(action(async () => (await import('./update.ts')).updateSource));
-  anyField(
-    destinationFields(
-      update
-        .command('destination')
-        .summary('change fields of a destination')
-        .description(
-          'Change fields of a destination.\n\n' +
-            'The headers of --header and --secret-header replace those of every URL. A URL that stays keeps its headers otherwise.\n\n' +
-            rest,
-        )
-        .argument('<id>', 'the id of the destination'),
-      'update',
-    ),
-  )
-    .addHelpText(
-      'after',
-      apiNotes(
-        'update destination crm --url https://crm.example.com/v2/hook',
-        'update destination crm --rate-limit 50 --ordering user',
-        'update destination crm --set settings.standardWebhooks=true --unset name',
-        "update destination crm --set 'settings.webhooks[0].headers.X-Team=sales'",
-      ),
-    )
-    .action(action(async () => (await import('./update.ts')).updateDestination));
-
-  const edit = group(program, 'edit').summary('edit a source or a destination in $EDITOR');
-  for (const { kind, id } of [
-    { kind: 'source', id: 'web' },
-    { kind: 'destination', id: 'crm' },
-  ] as const) {
-    edit
-      .command(kind)
-      .summary(`edit a ${kind} in $EDITOR`)
-      .description(
-        `Edit a ${kind} as YAML in the editor that VISUAL or EDITOR names. An unchanged or empty file changes nothing. An invalid one ` +
-          'is opened again with the problems as a comment, and so is the present version where somebody else changed it meanwhile. ' +
-          '******** keeps a secret.',
-      )
-      .argument('<id>', `the id of the ${kind}`)
-      .addHelpText('after', apiNotes(`EDITOR=nano tailrace edit ${kind} ${id}`))
-      .action(action(async () => (await import('./edit.ts')).editEntry(kind)));
-  }
+const anyField = {
+  set: repeatable('<field=value>', 'set any field'),
+  unset: repeatable('<field>', 'remove a field'),
 };
 
-function anyField(command: Command): Command {
-  return command
-    .addOption(repeatable('--set <field=value>', 'set any field'))
-    .addOption(repeatable('--unset <field>', 'remove a field'));
-}
+export const updateCommands: readonly Declared[] = [
+  apiCommand({
+    words: 'update source',
+    summary: 'change fields of a source',
+    description: `Change fields of a source.\n\n${rest}`,
+    arguments: { '<id>': 'the id of the source' },
+    options: { ...sourceFields('update'), ...anyField },
+    examples: [
+      'update source web --name Website',
+      'update source web --rate-limit 500',
+      'update source web --unset rateLimit',
+    ],
+    request: async (values, context) => (await import('./update.ts')).updateSource(values, context),
+  }),
+  apiCommand({
+    words: 'update destination',
+    summary: 'change fields of a destination',
+    description:
+      'Change fields of a destination.\n\n' +
+      'The headers of --header and --secret-header replace those of every URL. A URL that stays keeps its headers otherwise.\n\n' +
+      rest,
+    arguments: { '<id>': 'the id of the destination' },
+    options: { ...destinationFields('update'), ...anyField },
+    examples: [
+      'update destination crm --url https://crm.example.com/v2/hook',
+      'update destination crm --rate-limit 50 --ordering user',
+      'update destination crm --set settings.standardWebhooks=true --unset name',
+      "update destination crm --set 'settings.webhooks[0].headers.X-Team=sales'",
+    ],
+    request: async (values, context) => (await import('./update.ts')).updateDestination(values, context),
+  }),
+  ...(['source', 'destination'] as const).map((kind) =>
+    apiCommand({
+      words: `edit ${kind}`,
+      summary: `edit a ${kind} in $EDITOR`,
+      description:
+        `Edit a ${kind} as YAML in the editor that VISUAL or EDITOR names. An unchanged or empty file changes nothing. An invalid one ` +
+        'is opened again with the problems as a comment, and so is the present version where somebody else changed it meanwhile. ' +
+        '******** keeps a secret.',
+      arguments: { '<id>': `the id of the ${kind}` },
+      examples: [`EDITOR=nano tailrace edit ${kind} ${kind === 'source' ? 'web' : 'crm'}`],
+      request: async ({ id }, context) => (await import('./edit.ts')).editEntry(kind, id, context),
+    }),
+  ),
+];

@@ -1,12 +1,14 @@
 /** `tailrace edit`: opens an entry in an editor, and writes it back where it was changed. */
 import { spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtempDisposable, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { isTailraceError } from '@tailrace/errors';
 import { parse, stringify } from 'yaml';
-import { openApi, pathOf, type Api } from '../api/client.ts';
-import { exitCodes, UsageError, type CommandContext, type Outcome, type Run } from '../command.ts';
+import type { Api, ApiContext } from '../api/client.ts';
+import { pathOf } from '../api/path.ts';
+import { done } from '../api/show.ts';
+import { exitCodes, UsageError, type CommandContext, type Outcome } from '../command.ts';
 import { printable } from '../terminal/table.ts';
 
 type Kind = 'source' | 'destination';
@@ -14,14 +16,12 @@ type Kind = 'source' | 'destination';
 /** Only the owner may read the file. */
 const fileMode = 0o600;
 
-export function editEntry(kind: Kind): Run<{ readonly id: string }> {
-  return async ({ id }, context) => {
-    const api = openApi(context);
-    const editor = editorOf(context);
-    await using folder = await openFolder();
-    const file = path.join(folder.name, `${kind}-${id.replaceAll(/[^a-zA-Z0-9_-]/g, '_')}.yaml`);
-    return await editUntilValid({ kind, id, file, editor, api });
-  };
+export async function editEntry(kind: Kind, id: string, context: ApiContext): Promise<Outcome> {
+  const { api } = context;
+  const editor = editorOf(context);
+  await using folder = await mkdtempDisposable(path.join(tmpdir(), 'tailrace-edit-'));
+  const file = path.join(folder.path, `${kind}-${id.replaceAll(/[^a-zA-Z0-9_-]/g, '_')}.yaml`);
+  return await editUntilValid({ kind, id, file, editor, api });
 }
 
 function editorOf({ env }: Pick<CommandContext, 'env'>): string {
@@ -60,10 +60,7 @@ async function editUntilValid({ kind, id, file, editor, api }: Editing): Promise
     }
     try {
       const updated = await api.replace(place, parse(saved), version);
-      return {
-        text: [printable(`The ${kind} ${id} is updated.`)],
-        json: { changed: true, entry: updated },
-      };
+      return done(`The ${kind} ${id} is updated.`, { changed: true, entry: updated });
     } catch (error) {
       if (isTailraceError(error, 'precondition-failed')) {
         ({ entry, version } = await api.getVersion(place));
@@ -130,9 +127,4 @@ async function runEditor(editor: string, file: string): Promise<void> {
   });
   if (how !== undefined)
     throw new UsageError(`the editor ${JSON.stringify(editor)} failed: ${how}; nothing was changed`);
-}
-
-async function openFolder(): Promise<AsyncDisposable & { readonly name: string }> {
-  const name = await mkdtemp(path.join(tmpdir(), 'tailrace-edit-'));
-  return { name, [Symbol.asyncDispose]: () => rm(name, { recursive: true, force: true }) };
 }

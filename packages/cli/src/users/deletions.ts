@@ -1,50 +1,64 @@
-/** Requests to delete users, and their progress. */
+/** A request to delete users, and its progress. */
 import type { Schema } from '@tailrace/api';
-import { openApi, pathOf } from '../api/client.ts';
-import { showPage, type Columns } from '../api/show.ts';
-import type { Run } from '../command.ts';
+import { isTailraceError, TailraceError } from '@tailrace/errors';
+import type { ApiContext } from '../api/client.ts';
+import { pathOf } from '../api/path.ts';
+import { continuing, done, waitFor, type Work } from '../api/show.ts';
+import { exitCodes, type Outcome } from '../command.ts';
 import { countOf, formatCount, printable, table } from '../terminal/table.ts';
 
 export type Deletion = Schema['Deletion'];
 
-const columns: Columns<Schema['DeletionSummary']> = {
-  CREATED: ({ createdAt }) => createdAt,
-  REQUEST: ({ id }) => id,
-  USERS: ({ users }) => formatCount(users),
-  STATE: ({ state, liftedAt }) => (liftedAt === undefined ? state : 'lifted'),
-};
+interface DeletionRequest {
+  readonly requestId: string;
+  readonly userIds: readonly string[];
+  readonly sources?: readonly string[];
+}
 
-export const listDeletions: Run<{ readonly limit: number }> = async ({ limit }, context) => {
-  const page = await openApi(context).list<Schema['DeletionSummary']>(pathOf('deletions'), {}, limit);
-  return showPage(page, 'request', columns);
-};
-
-export const getDeletion: Run<{ readonly id: string }> = async ({ id }, context) => {
-  const deletion = await openApi(context).get<Deletion>(pathOf('deletions', id));
-  return { text: deletionLines(deletion), json: deletion };
-};
-
-export function totals({ sources }: Deletion) {
-  const sum = (of: (source: Deletion['sources'][number]) => number | undefined): number =>
-    sources.reduce((total, source) => total + (of(source) ?? 0), 0);
-  return {
-    sent: sum(({ sent }) => sent),
-    delivered: sum(({ delivered }) => delivered),
-    dead: sum(({ dead }) => dead),
-    waiting: sum(({ waiting }) => waiting),
+export async function requestDeletion(
+  request: DeletionRequest,
+  wait: boolean | undefined,
+  { api, terminal }: ApiContext,
+): Promise<Outcome> {
+  const deletion = await api.send<Deletion>('POST', pathOf('deletions'), request).catch((error: unknown) => {
+    if (!isTailraceError(error, 'control-unavailable')) throw error;
+    // The service may have accepted it. Repeating it with the same id is safe.
+    const message = `${error.message}\nUse --request ${request.requestId} to run it again.`;
+    throw new TailraceError('control-unavailable', message, { cause: error });
+  });
+  const look = `get deletion ${deletion.id}`;
+  if (!wait) {
+    const requested = `Requested for ${countOf(request.userIds.length, 'user')}, as ${deletion.id}.`;
+    return done([requested, `To see the progress: tailrace ${look}`], deletion);
+  }
+  const work: Work<Deletion> = {
+    isRunning: (latest) => latest.state === 'sending' || !hasOutcomes(latest) || totals(latest).waiting > 0,
+    progressOf(latest) {
+      const { delivered, dead, waiting } = totals(latest);
+      const all = delivered + dead + waiting;
+      return `Delivered ${formatCount(delivered)} of ${formatCount(all)}, refused ${formatCount(dead)}`;
+    },
+    load: () => api.get(pathOf('deletions', deletion.id)),
+    outcomeOf: (ended) => ({
+      exitCode: totals(ended).dead > 0 ? exitCodes.failed : exitCodes.done,
+      text: deletionLines(ended),
+      json: ended,
+    }),
+    interrupted: (latest) => continuing('deletion', look, latest),
   };
+  return waitFor(deletion, work, terminal, terminal.interruption());
+}
+
+function totals({ sources }: Deletion) {
+  const sum = (name: 'delivered' | 'dead' | 'waiting'): number =>
+    sources.reduce((total, source) => total + (source[name] ?? 0), 0);
+  return { delivered: sum('delivered'), dead: sum('dead'), waiting: sum('waiting') };
 }
 
 /** Whether the outcomes of the notifications are known. */
-export function hasOutcomes({ sources }: Deletion): boolean {
+function hasOutcomes({ sources }: Deletion): boolean {
   return sources.every(({ waiting }) => waiting !== undefined);
 }
-
-export const undelete: Run<{ readonly request: string }> = async ({ request }, context) => {
-  const deletion = await openApi(context).send<Deletion>('POST', pathOf('deletions', request, 'lift'));
-  const text = [`Lifted the deletion of ${countOf(deletion.users, 'user')}.`];
-  return { text, json: deletion };
-};
 
 export function deletionLines(deletion: Deletion): string[] {
   const { delivered, dead, waiting } = totals(deletion);

@@ -1,6 +1,10 @@
 /** The client of the public API, generated from its OpenAPI document. Every request of the console passes here. */
 import type { paths, Schema } from '@tailrace/api';
-import createClient, { defaultPathSerializer } from 'openapi-fetch';
+import createClient, {
+  defaultPathSerializer,
+  type ClientPathsWithMethod,
+  type MethodResponse,
+} from 'openapi-fetch';
 import { signal } from '@preact/signals';
 import { text } from '../text/index.ts';
 import { followClock } from './clock.ts';
@@ -144,4 +148,23 @@ export async function askWhole<Data>(
   const { data, error, response } = answered;
   if (!response.ok) throw new ApiError(response.status, error, response.headers);
   return { data: data as Data, etag: response.headers.get('etag') ?? undefined };
+}
+
+/** The paths that can be read. */
+export type Readable = ClientPathsWithMethod<typeof api, 'get'>;
+/** The values in the path and in the query. */
+export type ParamsOf<Path extends Readable> = Pick<
+  NonNullable<paths[Path]['get']>['parameters'],
+  'path' | 'query'
+>;
+export type AnswerOf<Path extends Readable> = MethodResponse<typeof api, 'get', Path>;
+
+/** Reads `path`: `get('/v1/tokens', { query: { limit: 100 } }, signal)`. @throws ApiError */
+export function get<Path extends Readable>(
+  path: Path,
+  params: ParamsOf<Path>,
+  signal: AbortSignal,
+): Promise<AnswerOf<Path>> {
+  // The client asks for the parameters of one path, and this is any of them.
+  return ask(api.GET(path, { params, signal } as never) as Promise<Answer<AnswerOf<Path>>>);
 }

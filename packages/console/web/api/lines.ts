@@ -1,5 +1,12 @@
 /** A stream of lines of JSON, as of `GET /v1/attempts/stream`. */
-import { urlOf, connectionLost, ApiError } from './client.ts';
+import { urlOf, connectionLost, ApiError, type Schema } from './client.ts';
+
+/** A record of the topic `attempts`. */
+export type LiveAttempt = Pick<
+  Schema['Delivery'],
+  'deliveryId' | 'eventId' | 'sourceId' | 'destinationId' | 'type' | 'event'
+> &
+  Omit<Schema['Attempt'], 'urls' | 'nextDueAt'>;
 
 /** A longer line is not of the API. */
 const maxLineLength = 1_000_000;

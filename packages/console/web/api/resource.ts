@@ -1,6 +1,14 @@
 /** Data of the API for a page: loaded when its key changes, kept while it is loaded again, and loaded again on a signal. */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { ApiError, generation, signedOut } from './client.ts';
+import {
+  ApiError,
+  generation,
+  get,
+  signedOut,
+  type AnswerOf,
+  type ParamsOf,
+  type Readable,
+} from './client.ts';
 
 export interface Resource<Data> {
   /** Undefined until the first answer for this key; the previous answer while it is loaded again. */
@@ -23,7 +31,7 @@ interface State<Data> {
   readonly isLoading: boolean;
 }
 
-export interface ResourceOptions {
+interface ResourceOptions {
   /** Loads again after this time, while the page is visible and waits for no answer. */
   readonly everyMs?: number | undefined;
 }
@@ -105,4 +113,13 @@ export function useResource<Data>(
       setState({ key, data, isLoading: false });
     },
   };
+}
+
+/** What the API answers at a path: `useGet('/v1/deletions/{id}', { path: { id } })`. */
+export function useGet<Path extends Readable>(
+  path: Path,
+  params: ParamsOf<Path>,
+  options?: ResourceOptions,
+): Resource<AnswerOf<Path>> {
+  return useResource(JSON.stringify([path, params]), (signal) => get(path, params, signal), options);
 }

@@ -5,7 +5,7 @@ import { theme } from '../shell/theme.ts';
 import { formatCount, formatLocal } from '../parts/format.ts';
 import { lonePoints, rangeOfTimes } from './points.ts';
 
-export interface Series {
+interface Series {
   readonly label: string;
   /** A colour of the style: `good`, `warning`, `bad`, `accent`. */
   readonly tone: 'good' | 'warning' | 'bad' | 'accent' | 'ink-soft';
@@ -14,13 +14,12 @@ export interface Series {
   readonly isArea?: boolean;
 }
 
-interface ChartProps {
+export interface ChartProps {
   readonly label: string;
   /** Milliseconds since 1970, increasing. */
   readonly times: readonly number[];
   readonly series: readonly Series[];
   readonly format?: (value: number) => string;
-  readonly height?: number;
   /** The times are days in UTC, and not moments in the zone of the reader. */
   readonly isByDay?: boolean;
   /** Called with the range that was chosen by dragging. */
@@ -56,11 +55,12 @@ function colourOf(element: Element, name: string): string {
   return color;
 }
 
+const height = 180;
 /** Of one line, with its margins. `.chart-skeleton` has the height of a chart. */
 const legendHeight = 45;
 
 export function Chart(props: ChartProps) {
-  const { label, times, series, format = formatCount, height = 180, isByDay = false, onRange } = props;
+  const { label, times, series, format = formatCount, isByDay = false, onRange } = props;
   const shown = (at: number): string => (isByDay ? dayOf(at) : formatLocal(new Date(at)));
   const element = useRef<HTMLDivElement>(null);
   const drawn = useRef<uPlot | undefined>(undefined);
@@ -162,7 +162,7 @@ export function Chart(props: ChartProps) {
       drawn.current?.destroy();
       drawn.current = undefined;
     };
-  }, [mode, shape, height]);
+  }, [mode, shape]);
 
   useEffect(() => {
     drawn.current?.setData(data);

@@ -1,44 +1,29 @@
 /** A list that is read page by page while it is scrolled, with its loading, empty and error states. */
 import type { ComponentChildren } from 'preact';
-import { text } from '../text/index.ts';
 import { Card } from '../parts/card.tsx';
 import { formatCount } from '../parts/format.ts';
 import { ErrorNote } from '../parts/notes.tsx';
 import type { Pages } from './pager.tsx';
-import type { Selection } from './selection.ts';
-import { WindowList } from './window-list.tsx';
+import { WindowList, type WindowListProps } from './window-list.tsx';
 
-interface LongListProps<Item> {
+interface LongListProps<Item> extends Omit<WindowListProps<Item>, 'items' | 'onEnd'> {
   readonly pages: Pages<Item>;
-  readonly label: string;
-  readonly keyOf: (item: Item) => string;
-  readonly row: (item: Item) => ComponentChildren;
-  readonly onOpen: (item: Item) => void;
   readonly empty: ComponentChildren;
-  readonly selection?: Selection<Item> | undefined;
 }
-
-const rowHeight = 44;
 
 export function LongList<Item>({ pages, empty, ...list }: LongListProps<Item>) {
   const { items, isFirst, isLoading, error, hasMore } = pages;
   return (
     <>
-      <ErrorNote error={error} onRetry={() => pages.reload()} />
+      <ErrorNote error={error} onRetry={pages.reload} />
       <Card flush>
         {items.length > 0 ? (
           <>
-            <WindowList
-              {...list}
-              items={items}
-              rowHeight={rowHeight}
-              height={`min(70vh, ${items.length * rowHeight}px)`}
-              onEnd={() => void pages.more()}
-            />
+            <WindowList {...list} items={items} onEnd={() => void pages.more()} />
             <p class="list-foot quiet small" role="status">
               {formatCount(items.length)}
               {hasMore && ' +'}
-              {isLoading && ` · ${text.common.loading}`}
+              {isLoading && ` · Loading`}
             </p>
           </>
         ) : isFirst && !error ? (

@@ -1,6 +1,6 @@
 /** A list of the API that is read page by page. */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { ApiError, generation } from '../api/client.ts';
+import { ApiError, generation, get, type AnswerOf, type ParamsOf, type Readable } from '../api/client.ts';
 
 interface Page<Item> {
   readonly items: readonly Item[];
@@ -14,8 +14,8 @@ export interface Pages<Item> {
   /** Whether the first page is still missing. */
   readonly isFirst: boolean;
   readonly error: ApiError | undefined;
-  more(): Promise<void>;
-  reload(): Promise<void>;
+  readonly more: () => Promise<void>;
+  readonly reload: () => Promise<void>;
 }
 
 /** Memory of a page that stays open: more items are not kept. */
@@ -97,4 +97,14 @@ export function usePages<Item>(
     },
     reload: () => run(undefined),
   };
+}
+
+/** A list of the API at a path: `useList('/v1/tokens', {})`. */
+export function useList<Path extends Readable>(path: Path, params: ParamsOf<Path>) {
+  type Item = AnswerOf<Path> extends { readonly items: readonly (infer Each)[] } ? Each : never;
+  return usePages<Item>(JSON.stringify([path, params]), async (cursor, signal) => {
+    const query = { limit: 100, ...params.query, cursor };
+    const page: unknown = await get(path, { ...params, query }, signal);
+    return page as Page<Item>;
+  });
 }

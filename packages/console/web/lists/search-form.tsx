@@ -1,7 +1,6 @@
 /** The search of a list. What is searched for is in the address: a choice is searched for when it is made, a text when the form is sent. */
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useState } from 'preact/hooks';
-import { text } from '../text/index.ts';
 import { setQuery } from '../url/location.ts';
 import { Button } from '../parts/button.tsx';
 import { ChoiceField, TextField } from '../parts/field.tsx';
@@ -22,6 +21,12 @@ interface SearchFormProps {
   readonly onSubmit?: () => boolean;
   readonly onClear?: () => void;
 }
+
+const momentHint = '2h, 7d or 2026-05-01T08:30Z';
+export const periodFields = [
+  { name: 'since', label: 'Since', hint: momentHint },
+  { name: 'until', label: 'Until', hint: momentHint },
+];
 
 export function SearchForm({ label, query, choices, fields, children, onSubmit, onClear }: SearchFormProps) {
   const [typed, setTyped] = useState<Query>(query);
@@ -65,7 +70,7 @@ export function SearchForm({ label, query, choices, fields, children, onSubmit, 
       {children}
       <div class="row">
         <Button type="submit" kind="main-action">
-          {text.common.search}
+          Search
         </Button>
         <Button
           kind="plain"
@@ -75,7 +80,7 @@ export function SearchForm({ label, query, choices, fields, children, onSubmit, 
             setQuery(Object.fromEntries(names.map((name) => [name, undefined])));
           }}
         >
-          {text.common.clear}
+          Clear
         </Button>
       </div>
     </form>

@@ -4,13 +4,13 @@ import { useRef, useState } from 'preact/hooks';
 export interface Selection<Item> {
   /** In the order of the list. */
   readonly items: readonly Item[];
-  has(key: string): boolean;
+  readonly has: (key: string) => boolean;
   /** Chooses the row, or does not any more. With `isRange`, chooses all rows from the last one to this one. */
-  toggle(index: number, isRange: boolean): void;
+  readonly toggle: (index: number, isRange: boolean) => void;
   /** Chooses all rows from one to another. */
-  extend(from: number, to: number): void;
-  all(): void;
-  clear(): void;
+  readonly extend: (from: number, to: number) => void;
+  readonly all: () => void;
+  readonly clear: () => void;
 }
 
 export function useSelection<Item>(items: readonly Item[], keyOf: (item: Item) => string): Selection<Item> {

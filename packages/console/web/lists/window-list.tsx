@@ -6,24 +6,22 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import type { Selection } from './selection.ts';
 
-interface WindowListProps<Item> {
+export interface WindowListProps<Item> {
   readonly items: readonly Item[];
-  readonly rowHeight: number;
-  /** With its unit. */
-  readonly height: string;
   readonly label: string;
   readonly keyOf: (item: Item) => string;
   readonly row: (item: Item) => ComponentChildren;
-  readonly onOpen?: (item: Item) => void;
+  readonly onOpen: (item: Item) => void;
   /** Called when the end comes into sight. */
-  readonly onEnd?: () => void;
+  readonly onEnd: () => void;
   readonly selection?: Selection<Item> | undefined;
 }
 
+const rowHeight = 44;
 const beyond = 8;
 
 export function WindowList<Item>(props: WindowListProps<Item>) {
-  const { items, rowHeight, height, label, keyOf, row, onOpen, onEnd, selection } = props;
+  const { items, label, keyOf, row, onOpen, onEnd, selection } = props;
   const id = useId();
   const element = useRef<HTMLDivElement>(null);
   const [top, setTop] = useState(0);
@@ -43,7 +41,7 @@ export function WindowList<Item>(props: WindowListProps<Item>) {
   const first = Math.max(0, Math.floor(top / rowHeight) - beyond);
   const last = Math.min(items.length, Math.ceil((top + visible) / rowHeight) + beyond);
   useEffect(() => {
-    if (onEnd && last >= items.length) onEnd();
+    if (last >= items.length) onEnd();
   }, [last, items.length]);
 
   const mark = (index: number): void => {
@@ -71,7 +69,7 @@ export function WindowList<Item>(props: WindowListProps<Item>) {
       const next = Math.max(0, Math.min(items.length - 1, marked + step));
       if (event.shiftKey) selection?.extend(marked, next);
       mark(next);
-    } else if (event.key === 'Enter' && keyed) onOpen?.(keyed);
+    } else if (event.key === 'Enter' && keyed) onOpen(keyed);
     else if (!selection) return;
     else if (event.key === ' ') selection.toggle(marked, event.shiftKey);
     else if (event.key === 'a' && (event.ctrlKey || event.metaKey)) selection.all();
@@ -83,7 +81,7 @@ export function WindowList<Item>(props: WindowListProps<Item>) {
     <div
       ref={element}
       class="list-window"
-      style={{ height }}
+      style={{ height: `min(70vh, ${items.length * rowHeight}px)` }}
       role="listbox"
       aria-label={label}
       aria-activedescendant={keyed && `${id}-${marked}`}
@@ -111,7 +109,7 @@ export function WindowList<Item>(props: WindowListProps<Item>) {
               onClick={(event) => {
                 setMarked(index);
                 if (selection && event.shiftKey) selection.toggle(index, true);
-                else onOpen?.(item);
+                else onOpen(item);
               }}
             >
               {selection && (

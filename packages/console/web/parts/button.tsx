@@ -1,7 +1,7 @@
 import type { ButtonHTMLAttributes, ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 
-interface ButtonProps {
+export interface ButtonProps {
   readonly children: ComponentChildren;
   /** Until its promise settles, pressing again does nothing. */
   readonly onClick?: () => unknown;
@@ -54,6 +54,36 @@ export function Button({
     >
       {children}
     </button>
+  );
+}
+
+/** Buttons of which one is pressed: the current choice. */
+export function Choices<Name extends string>({
+  label,
+  choices,
+  current,
+  onChoose,
+}: {
+  readonly label: string;
+  readonly choices: readonly (readonly [name: Name, title: string])[];
+  readonly current: Name | undefined;
+  readonly onChoose: (name: Name) => void;
+}) {
+  return (
+    <div class="choices" role="group" aria-label={label}>
+      {choices.map(([name, title]) => (
+        <Button
+          key={name}
+          small
+          extra={{ 'aria-pressed': name === current }}
+          onClick={() => {
+            onChoose(name);
+          }}
+        >
+          {title}
+        </Button>
+      ))}
+    </div>
   );
 }
 

@@ -1,7 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import type { ApiError } from '../api/client.ts';
-import { text } from '../text/index.ts';
 import { ErrorNote } from './notes.tsx';
 
 interface CardProps {
@@ -29,7 +28,7 @@ export function Card({ title, actions, children, flush }: CardProps) {
 
 /** Of the document, for the tabs and the history of the browser. */
 export function titleOf(heading: string): string {
-  return `${heading} · ${text.shell.name}`;
+  return `${heading} · Tailrace`;
 }
 
 /** The head of a page: its title, a sentence that says what it is for, and its actions. */

@@ -1,6 +1,5 @@
 /** Text of others: bodies, answers, ids. Always as text: nothing here becomes markup. */
 import type { ComponentChildren } from 'preact';
-import { text } from '../text/index.ts';
 import { Button } from './button.tsx';
 import { toast } from './notes.tsx';
 
@@ -51,7 +50,7 @@ export function indentJson(source: string): string {
 
 export function CopyButton({
   of,
-  children = text.common.copy,
+  children = 'Copy',
 }: {
   readonly of: string;
   readonly children?: ComponentChildren;
@@ -61,7 +60,9 @@ export function CopyButton({
       small
       kind="plain"
       onClick={async () => {
-        toast((await copyText(of)) ? text.common.copied : text.common.notCopied);
+        toast(
+          (await copyText(of)) ? 'Copied.' : 'Your browser blocked copying. Select the text and copy it.',
+        );
       }}
     >
       {children}

@@ -6,35 +6,35 @@ import { confirmed } from './dialog.tsx';
 import { attempt } from './notes.tsx';
 
 interface DeleteCardProps {
+  readonly kind: 'source' | 'destination';
   readonly id: string;
-  readonly words: {
-    readonly delete: string;
-    readonly deleteTitle: (id: string) => string;
-    readonly deleteMessage: string;
-    readonly deleted: string;
-  };
+  /** What its removal means. */
+  readonly message: string;
   readonly onDelete: () => Promise<unknown>;
-  /** The page of the list, which follows. */
-  readonly list: string;
 }
 
-export function DeleteCard({ id, words, onDelete, list }: DeleteCardProps) {
+export function DeleteCard({ kind, id, message, onDelete }: DeleteCardProps) {
+  const title = `Delete ${kind}`;
   const remove = async (): Promise<void> => {
-    const asked = { title: words.deleteTitle(id), message: <p>{words.deleteMessage}</p> };
-    if (!(await confirmed({ ...asked, action: words.delete, danger: true }))) return;
+    const asked = { title: `Delete the ${kind} ${id}?`, message, action: title, danger: true };
+    if (!(await confirmed(asked))) return;
     const begin = place.peek();
-    const isDone = await attempt(async () => {
-      await onDelete();
-      return true;
-    }, words.deleted);
-    if (isDone) goFrom(begin, [list]);
+    const isDone = await attempt(
+      async () => {
+        await onDelete();
+        return true;
+      },
+      `${kind === 'source' ? 'Source' : 'Destination'} deleted.`,
+    );
+    // The list follows.
+    if (isDone) goFrom(begin, [`${kind}s`]);
   };
   return (
-    <Card title={words.delete}>
+    <Card title={title}>
       <div class="row spread">
-        <p class="quiet">{words.deleteMessage}</p>
+        <p class="quiet">{message}</p>
         <Button kind="danger" onClick={remove}>
-          {words.delete}
+          {title}
         </Button>
       </div>
     </Card>

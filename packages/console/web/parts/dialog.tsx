@@ -5,7 +5,6 @@
 import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useId, useLayoutEffect, useRef } from 'preact/hooks';
-import { text } from '../text/index.ts';
 import { place } from '../url/location.ts';
 import { Button } from './button.tsx';
 
@@ -58,18 +57,22 @@ function isWithin(element: Element, { clientX, clientY }: PointerEvent): boolean
   return clientX >= left && clientX <= right && clientY >= top && clientY <= bottom;
 }
 
-interface Question {
+export interface Question {
   readonly title: string;
+  /** A text, or paragraphs. */
   readonly message: ComponentChildren;
   readonly action: string;
   readonly danger?: boolean;
+}
+
+interface Asked extends Question {
   readonly answer: (isConfirmed: boolean) => void;
 }
 
-const question = signal<Question | undefined>(undefined);
+const question = signal<Asked | undefined>(undefined);
 
 /** Asks before something that cannot be undone. Resolves with whether it was confirmed. */
-export function confirmed(asked: Omit<Question, 'answer'>): Promise<boolean> {
+export function confirmed(asked: Question): Promise<boolean> {
   return new Promise((resolve) => {
     question.value = {
       ...asked,
@@ -94,29 +97,20 @@ export function Questions() {
     [shownAt],
   );
   if (!asked) return null;
+  const { title, message, action, danger } = asked;
+  const cancel = (): void => {
+    asked.answer(false);
+  };
+  const confirm = (): void => {
+    asked.answer(true);
+  };
   return (
-    <Dialog
-      title={asked.title}
-      onClose={() => {
-        asked.answer(false);
-      }}
-    >
-      <div class="stack tight">{asked.message}</div>
+    <Dialog title={title} onClose={cancel}>
+      <div class="stack tight">{typeof message === 'string' ? <p>{message}</p> : message}</div>
       <div class="actions">
-        <Button
-          onClick={() => {
-            asked.answer(false);
-          }}
-        >
-          {text.common.cancel}
-        </Button>
-        <Button
-          kind={asked.danger ? 'danger main-action' : 'main-action'}
-          onClick={() => {
-            asked.answer(true);
-          }}
-        >
-          {asked.action}
+        <Button onClick={cancel}>Cancel</Button>
+        <Button kind={danger ? 'danger main-action' : 'main-action'} onClick={confirm}>
+          {action}
         </Button>
       </div>
     </Dialog>

@@ -1,8 +1,10 @@
 /** A form of the API: its fields, the error of the answer, and the button that sends it. */
 import type { ComponentChildren } from 'preact';
 import type { ApiError } from '../api/client.ts';
+import { useState } from 'preact/hooks';
 import { Button } from './button.tsx';
 import { problemOf } from './field.tsx';
+import { useSubmission } from './form.ts';
 import { ErrorNote } from './notes.tsx';
 
 interface FormProps {
@@ -56,4 +58,23 @@ export function fieldsOf<Draft extends object>(
     },
     problem: problemOf(error, name),
   });
+}
+
+/**
+ * The values of a form that `send` sends to the API: `<Form {...form} action={…}><TextField label={…} {...field('name')} /></Form>`.
+ *
+ * @param send throws ApiError
+ */
+export function useForm<Draft extends object>(
+  initial: Draft | (() => Draft),
+  send: (draft: Draft) => Promise<unknown>,
+) {
+  const [draft, setDraft] = useState<Draft>(initial);
+  const state = useSubmission();
+  return {
+    draft,
+    setDraft,
+    field: fieldsOf(draft, setDraft, state.error),
+    form: { state, onSubmit: () => state.run(() => send(draft)) },
+  };
 }

@@ -1,5 +1,5 @@
 /** Fields of forms. The rule that a value breaks stands below its field, and a screen reader reads it with the field. */
-import type { ComponentChildren, Ref } from 'preact';
+import type { ComponentChildren, Ref, SelectHTMLAttributes } from 'preact';
 import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 
 interface FieldProps {
@@ -80,39 +80,47 @@ export function TextField(props: TextProps) {
   );
 }
 
-interface ChoiceProps<Value extends string> extends FieldProps {
+interface SelectProps<Value extends string> {
   readonly value: Value;
   readonly onValue: (value: Value) => void;
   readonly choices: readonly (readonly [value: string, label: string])[];
+}
+
+export function Select<Value extends string>({
+  value,
+  onValue,
+  choices,
+  ...given
+}: SelectProps<Value> & Pick<SelectHTMLAttributes, 'id' | 'aria-label' | 'aria-describedby'>) {
+  return (
+    <select
+      {...given}
+      class="input"
+      value={value}
+      onChange={(event) => {
+        onValue(event.currentTarget.value as Value);
+      }}
+    >
+      {choices.map(([one, text]) => (
+        <option key={one} value={one} selected={one === value}>
+          {text}
+        </option>
+      ))}
+    </select>
+  );
 }
 
 export function ChoiceField<Value extends string>({
   label,
   hint,
   problem,
-  value,
-  onValue,
-  choices,
-}: ChoiceProps<Value>) {
+  ...select
+}: FieldProps & SelectProps<Value>) {
   const id = useId();
   return (
     <div class="field">
       <label for={id}>{label}</label>
-      <select
-        id={id}
-        class="input"
-        value={value}
-        aria-describedby={`${id}-about`}
-        onChange={(event) => {
-          onValue(event.currentTarget.value as Value);
-        }}
-      >
-        {choices.map(([one, text]) => (
-          <option key={one} value={one} selected={one === value}>
-            {text}
-          </option>
-        ))}
-      </select>
+      <Select {...select} id={id} aria-describedby={`${id}-about`} />
       <About id={`${id}-about`} hint={hint} problem={problem} />
     </div>
   );

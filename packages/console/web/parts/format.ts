@@ -53,6 +53,11 @@ export function formatShare(part: number, total: number): string {
   return `${(Math.floor(percent * 100) / 100).toFixed(percent > 99 ? 2 : 1)} %`;
 }
 
+/** Where a delivery waits. */
+export function formatTier(tier: string | undefined): string {
+  return tier === undefined ? 'first queue' : `${tier} retry tier`;
+}
+
 export function formatBytes(bytes: number): string {
   if (bytes < 1_000) return `${bytes} B`;
   return bytes < 1_000_000 ? `${(bytes / 1_000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;

@@ -32,7 +32,7 @@ export function ErrorNote({
       {onRetry && (
         <p>
           <Button small onClick={onRetry}>
-            {text.common.tryAgain}
+            Try again
           </Button>
         </p>
       )}
@@ -97,7 +97,7 @@ export function Toasts() {
           <Button
             small
             kind="plain"
-            label={text.common.close}
+            label="Close"
             onClick={() => {
               close(id);
             }}

@@ -1,5 +1,4 @@
 /** Shows a secret that cannot be read again: a write key, a token, the secret of a destination. */
-import { text } from '../text/index.ts';
 import { Button } from './button.tsx';
 import { Code, CopyButton } from './code.tsx';
 import { Dialog } from './dialog.tsx';
@@ -21,7 +20,7 @@ export function Once({ title, lead, secret, onClose }: OnceProps) {
       <div class="actions">
         <CopyButton of={secret} />
         <Button kind="main-action" onClick={onClose}>
-          {text.common.done}
+          Done
         </Button>
       </div>
     </Dialog>

@@ -1,7 +1,6 @@
 /** A table that scrolls sideways by itself where the page is narrow, with its loading, empty and error states. */
 import type { ComponentChildren } from 'preact';
 import type { ApiError } from '../api/client.ts';
-import { text } from '../text/index.ts';
 import { Button } from './button.tsx';
 import { Card } from './card.tsx';
 import { ErrorNote } from './notes.tsx';
@@ -75,16 +74,11 @@ export function PagedTable<Item>({
   const { items, isFirst, hasMore, error } = pages;
   return (
     <Card flush>
-      <Table
-        {...rest}
-        items={isFirst && !error ? undefined : items}
-        error={error}
-        onRetry={() => pages.reload()}
-      />
+      <Table {...rest} items={isFirst && !error ? undefined : items} error={error} onRetry={pages.reload} />
       {hasMore && !isFirst && (
         <div class="row more">
-          <Button small onClick={() => pages.more()}>
-            {text.common.more}
+          <Button small onClick={pages.more}>
+            Show more
           </Button>
         </div>
       )}

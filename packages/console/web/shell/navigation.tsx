@@ -18,14 +18,14 @@ export function Navigation() {
   return (
     <nav
       class={isMenuOpen.value ? 'side open' : 'side'}
-      aria-label={text.shell.menu}
+      aria-label="Menu"
       onClick={() => {
         isMenuOpen.value = false;
       }}
     >
       <a class="brand" href={hrefOf([])}>
         <Mark />
-        {text.shell.name}
+        Tailrace
       </a>
       {groups.map(([group, title]) => {
         const entries = visiblePages().filter((page) => page.group === group);

@@ -4,7 +4,6 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { pageOf, type PageEntry } from '../pages/index.ts';
 import { PageHead, titleOf } from '../parts/card.tsx';
 import { Button } from '../parts/button.tsx';
-import { text } from '../text/index.ts';
 import { place, type PageProps } from '../url/location.ts';
 
 const loaded = new Map<string, FunctionComponent<PageProps>>();
@@ -30,7 +29,7 @@ export function PageView() {
           <Loaded page={page} steps={rest} query={query} />
         </Boundary>
       ) : (
-        <PageHead title={text.shell.notFound} lead={text.shell.notFoundLead} />
+        <PageHead title="Page not found" lead="The address may be incomplete. Choose a page from the menu." />
       )}
     </main>
   );
@@ -52,7 +51,7 @@ function Loaded({ page, ...props }: PageProps & { readonly page: PageEntry }) {
       },
     );
   }, [page.name]);
-  if (error !== undefined) return <Failed error={error} title={text.shell.updated} />;
+  if (error !== undefined) return <Failed error={error} title="A new version of the console is available." />;
   return Page ? <Page {...props} /> : <Loading title={page.title} />;
 }
 
@@ -63,17 +62,23 @@ function Loading({ title }: { readonly title: string }) {
   return <div class="skeleton page-skeleton" aria-busy="true" />;
 }
 
-function Failed({ error, title = text.shell.failed }: { readonly error: unknown; readonly title?: string }) {
+function Failed({
+  error,
+  title = 'This page could not be displayed',
+}: {
+  readonly error: unknown;
+  readonly title?: string;
+}) {
   return (
     <div class="stack">
-      <PageHead title={title} lead={text.shell.failedLead} />
+      <PageHead title={title} lead="Reload the page. If the problem continues, report the message below." />
       <Button
         kind="main-action"
         onClick={() => {
           window.location.reload();
         }}
       >
-        {text.shell.reload}
+        Reload
       </Button>
       <code class="breakable">{error instanceof Error ? error.message : String(error)}</code>
     </div>

@@ -7,6 +7,11 @@ import { go } from '../url/location.ts';
 import { nextTheme } from './theme.ts';
 import { session, signOut } from '../api/session.ts';
 import { visiblePages } from './navigation.tsx';
+import { isolated } from '../text/isolated.ts';
+
+const words = {
+  searchHint: 'A page, an event id or a delivery id',
+};
 
 export const isPaletteOpen = signal(false);
 
@@ -30,19 +35,19 @@ function commandsFor(typed: string): Command[] {
       },
     })),
     { name: text.shell.theme.system.split(':')[0] ?? '', run: nextTheme },
-    { name: text.shell.signOut, run: signOut },
+    { name: 'Sign out', run: signOut },
   ];
   const found = fixed.filter(({ name }) => name.toLowerCase().includes(wanted));
   const id = typed.trim();
   if (id.length < 3) return found;
   const event: Command = {
-    name: text.shell.event(id),
+    name: `Why: event ${isolated(id)}`,
     run: () => {
       go(['why', id]);
     },
   };
   const delivery: Command = {
-    name: text.shell.delivery(id),
+    name: `Delivery ${isolated(id)}`,
     run: () => {
       go(['deliveries', id]);
     },
@@ -80,15 +85,15 @@ function OpenPalette() {
     setMarked(0);
   }, [typed]);
   return (
-    <Dialog title={text.shell.search} className="palette titled-by-field" onClose={close}>
+    <Dialog title="Go to …" className="palette titled-by-field" onClose={close}>
       <input
         type="text"
         role="combobox"
         aria-expanded="true"
         aria-controls="commands"
         aria-activedescendant={`command-${marked}`}
-        aria-label={text.shell.searchHint}
-        placeholder={text.shell.searchHint}
+        aria-label={words.searchHint}
+        placeholder={words.searchHint}
         autofocus
         autocomplete="off"
         spellcheck={false}
@@ -108,7 +113,7 @@ function OpenPalette() {
           }
         }}
       />
-      <ul id="commands" role="listbox" aria-label={text.shell.search}>
+      <ul id="commands" role="listbox" aria-label="Go to …">
         {commands.map((command, index) => (
           <li
             key={command.name}
@@ -127,7 +132,7 @@ function OpenPalette() {
           </li>
         ))}
       </ul>
-      {commands.length === 0 && <p class="empty">{text.shell.nothingFound}</p>}
+      {commands.length === 0 && <p class="empty">Nothing found.</p>}
     </Dialog>
   );
 }

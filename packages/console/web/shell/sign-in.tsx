@@ -5,12 +5,16 @@ import { Button } from '../parts/button.tsx';
 import { TextField } from '../parts/field.tsx';
 import { useSubmission } from '../parts/form.ts';
 import { ErrorNote } from '../parts/notes.tsx';
-import { text } from '../text/index.ts';
+
+const words = {
+  signInLead: 'Use a management API token. `npm start` prints one, and administrators can create more.',
+  tokenHint: 'Sent once and not stored in the browser. The session lasts up to 12 hours.',
+};
 
 export function SignIn() {
   return (
     <main class="sign-in">
-      <Form title={<h1>{text.shell.name}</h1>} lead={text.shell.signInLead} />
+      <Form title={<h1>Tailrace</h1>} lead={words.signInLead} />
     </main>
   );
 }
@@ -26,14 +30,17 @@ export function SignInAgain() {
     <dialog
       ref={element}
       class="sign-in again"
-      aria-label={text.shell.signIn}
+      aria-label="Sign in"
       onCancel={(event) => {
         event.preventDefault();
       }}
       // A second Escape closes it in any case.
       onClose={open}
     >
-      <Form title={<h2>{text.shell.name}</h2>} lead={text.shell.ended} />
+      <Form
+        title={<h2>Tailrace</h2>}
+        lead="Your session has ended. Sign in again to continue where you left off."
+      />
     </dialog>
   );
 }
@@ -60,18 +67,20 @@ function Form({ title, lead }: FormProps) {
         <p class="quiet">{lead}</p>
       </div>
       <TextField
-        label={text.shell.token}
-        hint={text.shell.tokenHint}
+        label="Token"
+        hint={words.tokenHint}
         type="password"
         value={token}
         onValue={setToken}
         required
         autofocus
-        problem={error?.status === 401 ? text.shell.wrongToken : undefined}
+        problem={
+          error?.status === 401 ? 'Invalid token. It may have been revoked or have expired.' : undefined
+        }
       />
       {error?.status !== 401 && <ErrorNote error={error} />}
       <Button type="submit" kind="main-action" isBusy={isBusy}>
-        {text.shell.signIn}
+        Sign in
       </Button>
     </form>
   );

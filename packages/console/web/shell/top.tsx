@@ -18,7 +18,7 @@ export function Top() {
         type="button"
         class="button menu-button"
         aria-expanded={isMenuOpen.value}
-        aria-label={text.shell.menu}
+        aria-label="Menu"
         onClick={(event) => {
           event.stopPropagation();
           isMenuOpen.value = !isMenuOpen.value;
@@ -33,7 +33,7 @@ export function Top() {
           isPaletteOpen.value = true;
         }}
       >
-        {text.shell.search} <kbd>Ctrl K</kbd>
+        Go to … <kbd>Ctrl K</kbd>
       </button>
       <span class="who row">
         <span class="quiet">{name}</span>
@@ -43,7 +43,7 @@ export function Top() {
         {marks[theme.value]}
       </Button>
       <Button kind="plain" onClick={() => attempt(signOut)}>
-        {text.shell.signOut}
+        Sign out
       </Button>
     </header>
   );

@@ -1,28 +1,7 @@
-import { isolated } from './isolated.ts';
-
 export const shell = {
-  name: 'Tailrace',
-  skip: 'Skip to content',
-  menu: 'Menu',
-  search: 'Go to …',
-  searchHint: 'A page, an event id or a delivery id',
-  nothingFound: 'Nothing found.',
   theme: { system: 'Theme: system', light: 'Theme: light', dark: 'Theme: dark' },
-  signOut: 'Sign out',
-  signIn: 'Sign in',
-  signInLead: 'Use a management API token. `npm start` prints one, and administrators can create more.',
-  token: 'Token',
-  tokenHint: 'Sent once and not stored in the browser. The session lasts up to 12 hours.',
-  wrongToken: 'Invalid token. It may have been revoked or have expired.',
-  ended: 'Your session has ended. Sign in again to continue where you left off.',
   lost: 'Connection lost. Reconnecting …',
   recovered: 'Reconnected. Everything is up to date.',
-  notFound: 'Page not found',
-  notFoundLead: 'The address may be incomplete. Choose a page from the menu.',
-  failed: 'This page could not be displayed',
-  failedLead: 'Reload the page. If the problem continues, report the message below.',
-  reload: 'Reload',
-  updated: 'A new version of the console is available.',
   groups: { flow: 'Flow', setup: 'Setup', people: 'People', access: 'Access' },
   pages: {
     overview: 'Overview',
@@ -38,6 +17,4 @@ export const shell = {
     tokens: 'Tokens',
     audit: 'Audit',
   },
-  event: (id: string) => `Why: event ${isolated(id)}`,
-  delivery: (id: string) => `Delivery ${isolated(id)}`,
 };

@@ -3,7 +3,6 @@ import { useState } from 'preact/hooks';
 import { ApiError } from '../api/client.ts';
 import { useSubmission } from '../parts/form.ts';
 import { toast } from '../parts/notes.tsx';
-import { text } from '../text/index.ts';
 import { conflictsOf, joined, mergePatchOf, type Choice, type Entry } from './merge.ts';
 
 /** An entry with the tag of its version. */
@@ -127,7 +126,7 @@ function useChange<Data extends { readonly id: string }>(
         const saved = await patch(id, from.etag, mergePatchOf({ ...from.data }, { ...mine }));
         setDivergence(undefined);
         onSaved(saved);
-        toast(text.common.saved);
+        toast('Saved. The change takes effect within two seconds.');
       } catch (reason) {
         if (!(reason instanceof ApiError) || reason.status !== preconditionFailed) throw reason;
         setDivergence({ base, mine, theirs: await load(id) });

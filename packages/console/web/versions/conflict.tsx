@@ -3,33 +3,34 @@ import { useState } from 'preact/hooks';
 import { Button } from '../parts/button.tsx';
 import { Card } from '../parts/card.tsx';
 import { ErrorNote } from '../parts/notes.tsx';
-import { text } from '../text/index.ts';
 import type { Change, Divergence } from './change.ts';
 import { conflictsOf, type Choice, type Entry } from './merge.ts';
 
-const words = text.versions;
+const words = {
+  lead: 'Choose a value for each field that you both changed. All other changes are kept.',
+};
 
 interface ConflictProps<Data> {
-  readonly title: string;
+  readonly kind: 'source' | 'destination';
   readonly change: Change<Data>;
   readonly divergence: Divergence<Data>;
 }
 
-export function ConflictCard<Data extends object>({ title, change, divergence }: ConflictProps<Data>) {
+export function ConflictCard<Data extends object>({ kind, change, divergence }: ConflictProps<Data>) {
   const { base, mine, theirs } = divergence;
   const conflicts = conflictsOf(base as Entry, mine as Entry, theirs.data as Entry);
   const [choices, setChoices] = useState<Readonly<Record<string, Choice>>>({});
   return (
     <div role="alert">
-      <Card title={title}>
+      <Card title={`Someone else changed this ${kind}`}>
         <div class="stack">
-          <p>{conflicts.length === 0 ? words.none : words.lead}</p>
+          <p>{conflicts.length === 0 ? 'The changes do not conflict. Save to keep both.' : words.lead}</p>
           {conflicts.map((conflict) => {
             const { field } = conflict;
             return (
               <fieldset key={field}>
                 <legend>
-                  {words.field} <code>{field}</code>
+                  Field <code>{field}</code>
                 </legend>
                 <div class="choose">
                   {(['mine', 'theirs'] as const).map((side) => (
@@ -43,7 +44,7 @@ export function ConflictCard<Data extends object>({ title, change, divergence }:
                         }}
                       />
                       <span>
-                        <strong>{side === 'mine' ? words.yours : words.theirs}</strong>
+                        <strong>{side === 'mine' ? 'Yours' : 'Theirs'}</strong>
                         <br />
                         <code>{shown(conflict[side])}</code>
                       </span>
@@ -56,14 +57,14 @@ export function ConflictCard<Data extends object>({ title, change, divergence }:
           <ErrorNote error={change.error} />
           <div class="row">
             <Button kind="main-action" onClick={() => change.resolve(choices)}>
-              {conflicts.length === 0 ? text.common.save : words.saveChosen}
+              {conflicts.length === 0 ? 'Save' : 'Save selected values'}
             </Button>
             <Button
               onClick={() => {
                 change.discard();
               }}
             >
-              {words.discard}
+              Discard my changes
             </Button>
           </div>
         </div>
@@ -73,6 +74,6 @@ export function ConflictCard<Data extends object>({ title, change, divergence }:
 }
 
 function shown(value: unknown): string {
-  if (value === undefined) return words.unset;
+  if (value === undefined) return 'not set';
   return typeof value === 'string' ? value : JSON.stringify(value);
 }

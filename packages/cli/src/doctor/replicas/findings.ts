@@ -1,7 +1,11 @@
 /** Findings from the reports of all replicas. Pure. */
 import { countOf } from '../../terminal/table.ts';
-import type { Finding } from '../finding.ts';
+import { findingsAbout, type Finding } from '../finding.ts';
 import type { ReplicaReport } from './look.ts';
+
+const replicas = findingsAbout('replicas');
+const versions = findingsAbout('versions');
+const clock = findingsAbout('clock');
 
 /** Larger than the error of a slow response, and of a Date header, which has whole seconds. */
 const maxSkewMs = 5_000;
@@ -23,34 +27,33 @@ export function replicaFindings(reports: readonly ReplicaReport[], prefix: strin
 }
 
 function serviceFindings(service: string, reports: readonly ReplicaReport[]): Finding[] {
-  const about = 'replicas';
   const all = countOf(reports.length, 'replica');
   const findings: Finding[] = [];
   const silent = reports.filter(({ state }) => state === 'silent');
   if (silent.length > 0) {
-    findings.push({
-      level: 'fail',
-      about,
-      says: `${service}: ${silent.length} of ${all} cannot be reached: ${named(silent, ({ reason }) => reason)}.`,
-      hint: 'See its log, and restart it if it hangs. If it runs, check the port, and that this network may reach it.',
-    });
+    findings.push(
+      replicas.fail(
+        `${service}: ${silent.length} of ${all} cannot be reached: ${named(silent, ({ reason }) => reason)}.`,
+        'See its log, and restart it if it hangs. If it runs, check the port, and that this network may reach it.',
+      ),
+    );
   }
   const unready = reports.filter(({ state }) => state === 'not-ready');
   if (unready.length > 0) {
-    findings.push({
-      level: 'fail',
-      about,
-      says: `${service}: ${unready.length} of ${all} not ready: ${named(unready, ({ reason }) => reason)}.`,
-      hint: 'See its log.',
-    });
+    findings.push(
+      replicas.fail(
+        `${service}: ${unready.length} of ${all} not ready: ${named(unready, ({ reason }) => reason)}.`,
+        'See its log.',
+      ),
+    );
   }
   const troubled = reports.filter(({ metrics }) => metrics && metrics.failingChecks.length > 0);
   if (troubled.length > 0) {
     const says = `${service}: checks fail: ${named(troubled, ({ metrics }) => metrics?.failingChecks.join(', '))}.`;
-    findings.push({ level: 'warn', about, says, hint: 'See its log, and tailrace_check_ok in its metrics.' });
+    findings.push(replicas.warn(says, 'See its log, and tailrace_check_ok in its metrics.'));
   }
   if (findings.length > 0) return findings;
-  return [{ level: 'ok', about, says: `${service}: ${all} ready` }];
+  return [replicas.ok(`${service}: ${all} ready`)];
 }
 
 /** Whether the replica reads topics of another installation. */
@@ -65,33 +68,28 @@ function foreignFindings(reports: readonly ReplicaReport[], prefix: string | und
   const foreign = reports.filter((report) => isForeign(report, prefix));
   if (foreign.length === 0) return [];
   return [
-    {
-      level: 'fail',
-      about: 'replicas',
-      says: `these replicas read topics without the prefix ${prefix}: ${named(foreign, ({ metrics }) => metrics?.topics[0])}.`,
-      hint: 'They belong to another installation. Correct the address, or TAILRACE_TOPIC_PREFIX.',
-    },
+    replicas.fail(
+      `these replicas read topics without the prefix ${prefix}: ${named(foreign, ({ metrics }) => metrics?.topics[0])}.`,
+      'They belong to another installation. Correct the address, or TAILRACE_TOPIC_PREFIX.',
+    ),
   ];
 }
 
 function versionFindings(reports: readonly ReplicaReport[]): Finding[] {
-  const about = 'versions';
   const known = reports.filter(({ metrics }) => metrics?.version !== undefined);
   const byVersion = Map.groupBy(known, ({ metrics }) => versionOf(metrics?.version, metrics?.revision));
   const [first] = byVersion.keys();
   if (first === undefined) return [];
-  if (byVersion.size === 1) return [{ level: 'ok', about, says: `all replicas run ${first}` }];
+  if (byVersion.size === 1) return [versions.ok(`all replicas run ${first}`)];
   const counts = [...byVersion].map(([version, own]) => {
     const services = [...new Set(own.map(({ service }) => service))].join(', ');
     return `${version} (${countOf(own.length, 'replica')}: ${services})`;
   });
   return [
-    {
-      level: 'warn',
-      about,
-      says: `replicas run different versions: ${counts.join('; ')}.`,
-      hint: 'Expected while an upgrade runs. Otherwise finish it, or roll it back: kubectl rollout status.',
-    },
+    versions.warn(
+      `replicas run different versions: ${counts.join('; ')}.`,
+      'Expected while an upgrade runs. Otherwise finish it, or roll it back: kubectl rollout status.',
+    ),
   ];
 }
 
@@ -102,18 +100,16 @@ function versionOf(version = '', revision = ''): string {
 function configurationFindings(reports: readonly ReplicaReport[]): Finding[] {
   const old = reports.filter(({ metrics }) => (metrics?.configAgeSeconds ?? 0) > configAgeWarningS);
   if (old.length === 0) return [];
+  const ages = named(old, ({ metrics }) => `${Math.round(metrics?.configAgeSeconds ?? 0)} s`);
   return [
-    {
-      level: 'warn',
-      about: 'config',
-      says: `the configuration of these replicas may be out of date: ${named(old, ({ metrics }) => `${Math.round(metrics?.configAgeSeconds ?? 0)} s`)}.`,
-      hint: 'They cannot read the topic config. Check their connection to Kafka and their log.',
-    },
+    findingsAbout('config').warn(
+      `the configuration of these replicas may be out of date: ${ages}.`,
+      'They cannot read the topic config. Check their connection to Kafka and their log.',
+    ),
   ];
 }
 
 function clockFindings(reports: readonly ReplicaReport[]): Finding[] {
-  const about = 'clock';
   const known = reports.filter(({ aheadMs }) => aheadMs !== undefined);
   if (known.length === 0) return [];
   const reference = middleOf([0, ...known.map(({ aheadMs = 0 }) => aheadMs)]);
@@ -121,23 +117,23 @@ function clockFindings(reports: readonly ReplicaReport[]): Finding[] {
   const wrong = known.filter((report) => Math.abs(aheadOf(report)) > maxSkewMs);
   const findings: Finding[] = [];
   if (wrong.length > 0) {
-    findings.push({
-      level: 'fail',
-      about,
-      says: `clocks are wrong: ${named(wrong, (report) => skewText(aheadOf(report)))}. Times, ages and delays of retries are off by as much.`,
-      hint: 'Synchronise the clock of their machine with NTP; chronyc tracking, or timedatectl, shows whether it is.',
-    });
+    findings.push(
+      clock.fail(
+        `clocks are wrong: ${named(wrong, (report) => skewText(aheadOf(report)))}. Times, ages and delays of retries are off by as much.`,
+        'Synchronise the clock of their machine with NTP; chronyc tracking, or timedatectl, shows whether it is.',
+      ),
+    );
   }
   if (Math.abs(reference) > maxSkewMs) {
-    findings.push({
-      level: 'warn',
-      about,
-      says: `the clock of this machine is wrong: ${skewText(-reference)}, by those of most replicas.`,
-      hint: 'Synchronise it with NTP. Periods such as --since 1h are off by as much.',
-    });
+    findings.push(
+      clock.warn(
+        `the clock of this machine is wrong: ${skewText(-reference)}, by those of most replicas.`,
+        'Synchronise it with NTP. Periods such as --since 1h are off by as much.',
+      ),
+    );
   }
   if (findings.length > 0) return findings;
-  return [{ level: 'ok', about, says: 'the clocks of the replicas agree with this machine' }];
+  return [clock.ok('the clocks of the replicas agree with this machine')];
 }
 
 /** The clock that is not wrong: the one in the middle, and of two in the middle that which is closer to this machine. */

@@ -1,7 +1,7 @@
 /** The result of a search as sentences: what was found, where it was looked, and what was not searched. */
 import { countOf, formatCount } from '../../terminal/table.ts';
 import { decisionSentences } from '@tailrace/records';
-import { answerOf } from '../attempt-line.ts';
+import { answerOf } from '../delivery-text.ts';
 import type { Match } from './match.ts';
 import type { Period, SearchedTopic } from './read-topic.ts';
 import type { DeliveryTrace, Gap, SearchOutcome } from './verdict.ts';

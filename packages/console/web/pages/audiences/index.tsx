@@ -2,13 +2,12 @@
 import { useEffect } from 'preact/hooks';
 import { api, ask, type Schema } from '../../api/client.ts';
 import { may } from '../../api/session.ts';
-import { Button } from '../../parts/button.tsx';
+import { Action } from '../../parts/action.tsx';
 import { Card, Empty, PageHead } from '../../parts/card.tsx';
-import { confirmed } from '../../parts/dialog.tsx';
 import { ChoiceField } from '../../parts/field.tsx';
 import { formatCount } from '../../parts/format.ts';
-import { attempt, ErrorNote } from '../../parts/notes.tsx';
-import { usePages } from '../../lists/pager.tsx';
+import { ErrorNote } from '../../parts/notes.tsx';
+import { useList } from '../../lists/pager.tsx';
 import { Status } from '../../parts/status.tsx';
 import { PagedTable, type Column } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
@@ -16,8 +15,15 @@ import { text } from '../../text/index.ts';
 import { go, type PageProps } from '../../url/location.ts';
 import { useSourceChoice } from '../sources/choice.tsx';
 import { Upload } from './upload.tsx';
+import { isolated } from '../../text/isolated.ts';
 
-const words = text.people;
+const words = {
+  audiencesLead:
+    'An audience is a list of users. Each upload is compared with the previous one, and each change is sent as an identify call with a trait.',
+  audiencesEmptyLead:
+    "Upload a file of user ids (CSV or NDJSON). For each user who joins or leaves, an identify call is sent to the source's destinations.",
+};
+
 /** While changes are sent. */
 const againMs = 1_000;
 type Audience = Schema['Audience'];
@@ -38,7 +44,7 @@ export default function Audiences({ steps }: PageProps) {
           {search}
           {source !== undefined && (
             <ChoiceField
-              label={words.source}
+              label="Source"
               value={source}
               onValue={(id) => {
                 go(['audiences', id]);
@@ -50,7 +56,7 @@ export default function Audiences({ steps }: PageProps) {
         {source !== undefined && <AudiencesOf key={source} source={source} />}
         {sources?.length === 0 && !search && (
           <Card>
-            <Empty title={words.noSources} lead={words.noSourcesLead} />
+            <Empty title="No sources yet" lead="An audience belongs to a source. Create one first." />
           </Card>
         )}
       </div>
@@ -59,10 +65,7 @@ export default function Audiences({ steps }: PageProps) {
 }
 
 function AudiencesOf({ source }: { readonly source: string }) {
-  const pages = usePages(`audiences ${source}`, (cursor, signal) => {
-    const params = { path: { id: source }, query: { limit: 100, cursor } };
-    return ask(api.GET('/v1/sources/{id}/audiences', { signal, params }));
-  });
+  const pages = useList('/v1/sources/{id}/audiences', { path: { id: source } });
   const running = pages.items.filter(({ sync }) => sync.state === 'running');
   useEffect(() => {
     if (running.length === 0) return undefined;
@@ -71,49 +74,41 @@ function AudiencesOf({ source }: { readonly source: string }) {
       clearTimeout(timer);
     };
   }, [JSON.stringify(running), pages.isLoading]);
-  const remove = async (name: string): Promise<void> => {
-    const asked = { title: words.deleteAudienceTitle(name), message: <p>{words.deleteAudienceMessage}</p> };
-    if (!(await confirmed({ ...asked, action: words.deleteAudience, danger: true }))) return;
-    const params = { path: { id: source, name } };
-    await attempt(
-      () => ask(api.DELETE('/v1/sources/{id}/audiences/{name}', { params })),
-      words.deletedAudience,
-    );
-    await pages.reload();
-  };
   return (
     <>
       {may('write') && (
-        <Upload source={source} names={pages.items.map(({ name }) => name)} onDone={() => pages.reload()} />
+        <Upload source={source} names={pages.items.map(({ name }) => name)} onDone={pages.reload} />
       )}
       <PagedTable
         label={text.shell.pages.audiences}
-        columns={columnsOf(remove)}
+        columns={columnsOf(source, pages.reload)}
         pages={pages}
         keyOf={({ name }) => name}
-        empty={<Empty title={words.audiencesEmpty} lead={words.audiencesEmptyLead} />}
+        empty={<Empty title="No audiences for this source" lead={words.audiencesEmptyLead} />}
       />
     </>
   );
 }
 
 function Progress({ read, sent, total }: Audience['sync']) {
-  if (total === undefined) return <p>{words.linesRead(formatCount(read))}</p>;
+  if (total === undefined) return <p>{formatCount(read)} lines read</p>;
   return (
     <div class="row">
-      <progress class="progress" max={Math.max(1, total)} value={sent} aria-label={words.lastSync} />
-      <span class="numeric small">{words.callsSent(formatCount(sent), formatCount(total))}</span>
+      <progress class="progress" max={Math.max(1, total)} value={sent} aria-label="Last upload" />
+      <span class="numeric small">
+        {formatCount(sent)} of {formatCount(total)} changes sent
+      </span>
     </div>
   );
 }
 
-function columnsOf(remove: (name: string) => Promise<void>): readonly Column<Audience>[] {
+function columnsOf(source: string, onDeleted: () => unknown): readonly Column<Audience>[] {
   const columns: Column<Audience>[] = [
-    { title: words.audience, kind: 'wrap', cell: ({ name }) => name },
-    { title: words.trait, kind: 'wrap', cell: ({ trait }) => <code>{trait}</code> },
-    { title: words.members, kind: 'number', cell: ({ members }) => formatCount(members) },
+    { title: 'Audience', kind: 'wrap', cell: ({ name }) => name },
+    { title: 'Trait', kind: 'wrap', cell: ({ trait }) => <code>{trait}</code> },
+    { title: 'Members', kind: 'number', cell: ({ members }) => formatCount(members) },
     {
-      title: words.lastSync,
+      title: 'Last upload',
       kind: 'wrap',
       cell: ({ sync }) => (
         <>
@@ -125,11 +120,25 @@ function columnsOf(remove: (name: string) => Promise<void>): readonly Column<Aud
   ];
   if (!may('write')) return columns;
   const action: Column<Audience> = {
-    title: text.common.actions,
+    title: 'Actions',
     cell: ({ name }) => (
-      <Button small kind="danger" label={`${words.deleteAudience} ${name}`} onClick={() => remove(name)}>
-        {words.deleteAudience}
-      </Button>
+      <Action
+        small
+        kind="danger"
+        label={`Delete ${name}`}
+        question={{
+          title: `Delete the audience ${isolated(name)}?`,
+          message: 'All members leave. An identify call is sent for each.',
+        }}
+        request={() => {
+          const params = { path: { id: source, name } };
+          return ask(api.DELETE('/v1/sources/{id}/audiences/{name}', { params }));
+        }}
+        done="Deleting the audience."
+        after={onDeleted}
+      >
+        Delete
+      </Action>
     ),
   };
   return [...columns, action];

@@ -8,9 +8,6 @@ import { CheckField, problemOf, TextField } from '../../parts/field.tsx';
 import { useSubmission } from '../../parts/form.ts';
 import { formatBytes, formatShare } from '../../parts/format.ts';
 import { toast } from '../../parts/notes.tsx';
-import { text } from '../../text/index.ts';
-
-const words = text.people;
 
 interface UploadProps {
   readonly source: string;
@@ -49,18 +46,18 @@ export function Upload({ source, names, onDone }: UploadProps) {
         await answered;
       } catch (error) {
         if (!isAbort(error)) throw error;
-        toast(words.uploadCancelled);
+        toast('Upload canceled. An incomplete list changes nothing.');
         return;
       }
-      toast(words.uploaded);
+      toast('List received. Sending changes.');
       await onDone();
     });
   return (
-    <Card title={words.upload}>
-      <Form state={submission} onSubmit={upload} action={words.upload} kind="main-action">
+    <Card title="Upload a list">
+      <Form state={submission} onSubmit={upload} action="Upload a list" kind="main-action">
         <TextField
-          label={words.uploadName}
-          hint={words.uploadNameHint}
+          label="Name of the audience"
+          hint="If the audience exists, the list replaces it. Users who are not on the list leave."
           value={name}
           onValue={setName}
           required
@@ -68,7 +65,7 @@ export function Upload({ source, names, onDone }: UploadProps) {
           problem={problemOf(error, 'name')}
         />
         <div class="field">
-          <label for={id}>{words.file}</label>
+          <label for={id}>File</label>
           <input
             id={id}
             type="file"
@@ -80,21 +77,25 @@ export function Upload({ source, names, onDone }: UploadProps) {
             }}
           />
           <p class="hint" id={`${id}-hint`}>
-            {words.fileHint}
+            CSV with a userId column or a single column, or NDJSON.
           </p>
         </div>
-        <CheckField label={words.allowEmpty} value={allowEmpty} onValue={setAllowEmpty} />
-        <p role="status">{isBusy && file && words.uploading(formatBytes(file.size))}</p>
+        <CheckField
+          label="Allow an empty list: all members leave"
+          value={allowEmpty}
+          onValue={setAllowEmpty}
+        />
+        <p role="status">{isBusy && file && `Uploading and checking ${formatBytes(file.size)} …`}</p>
         {isBusy && file && (
           <div class="row">
-            <progress class="progress" max={file.size} value={sent} aria-label={words.uploadProgress} />
+            <progress class="progress" max={file.size} value={sent} aria-label="Upload progress" />
             <span class="numeric small">
-              {words.uploadSent(formatShare(sent, file.size), formatBytes(sent), formatBytes(file.size))}
+              {formatShare(sent, file.size)} · {formatBytes(sent)} of {formatBytes(file.size)} sent
             </span>
             {/* The server has the whole list, and may have taken it. */}
             {sent < file.size && (
               <Button small onClick={() => aborter.current?.abort()}>
-                {words.cancelUpload}
+                Cancel the upload
               </Button>
             )}
           </div>

@@ -1,26 +1,30 @@
 /** The audit log: who changed what, and what was refused. Its filter is in the address. */
-import { api, ask, type Schema } from '../../api/client.ts';
+import type { Schema } from '../../api/client.ts';
 import { Card, Empty, PageHead } from '../../parts/card.tsx';
 import { formatCount } from '../../parts/format.ts';
-import { usePages } from '../../lists/pager.tsx';
+import { useList } from '../../lists/pager.tsx';
+import { SearchForm } from '../../lists/search-form.tsx';
 import { Status } from '../../parts/status.tsx';
 import { PagedTable, type Column } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
 import { text } from '../../text/index.ts';
 import { hrefOf, type PageProps } from '../../url/location.ts';
-import { AuditSearch } from './search.tsx';
 
-const words = text.access;
+const words = {
+  outcomes: { '': 'all', done: 'done', refused: 'refused' },
+  sinces: { '': '90 days', '1h': 'last hour', '24h': 'last 24 hours', '168h': 'last 7 days' },
+};
+
 type Entry = Schema['AuditEntry'];
 const outcomes = ['done', 'refused'] as const;
 
 const columns: readonly Column<Entry>[] = [
-  { title: words.at, cell: ({ at }) => <Time at={at} /> },
-  { title: words.action, cell: ({ action }) => <code>{action}</code> },
-  { title: words.target, kind: 'wrap', cell: ({ target }) => target !== undefined && <Target of={target} /> },
-  { title: words.outcome, cell: OutcomeCell },
+  { title: 'Time', cell: ({ at }) => <Time at={at} /> },
+  { title: 'Action', cell: ({ action }) => <code>{action}</code> },
+  { title: 'Target', kind: 'wrap', cell: ({ target }) => target !== undefined && <Target of={target} /> },
+  { title: 'Outcome', cell: OutcomeCell },
   {
-    title: words.actor,
+    title: 'Actor',
     cell: ({ actor, address }) => (
       <>
         <div class="actor cut" title={actor.fingerprint}>
@@ -30,36 +34,46 @@ const columns: readonly Column<Entry>[] = [
       </>
     ),
   },
-  { title: words.changes, kind: 'wrap', cell: Changes },
+  { title: 'Changes', kind: 'wrap', cell: Changes },
 ];
 
 export default function Audit({ query }: PageProps) {
-  const { action, target, actor, outcome, since } = query;
-  const pages = usePages(JSON.stringify([action, target, actor, outcome, since]), (cursor, signal) => {
-    const filter = {
-      limit: 100,
-      cursor,
-      action,
-      target,
-      actor,
-      since,
-      outcome: outcomes.find((one) => one === outcome),
-    };
-    return ask(api.GET('/v1/audit', { signal, params: { query: filter } }));
-  });
+  const { action, target, actor, since } = query;
+  const outcome = outcomes.find((one) => one === query['outcome']);
+  const pages = useList('/v1/audit', { query: { action, target, actor, since, outcome } });
   return (
     <>
-      <PageHead title={text.shell.pages.audit} lead={words.auditLead} />
+      <PageHead
+        title={text.shell.pages.audit}
+        lead="Changes, body views and refused requests from the last 90 days, newest first."
+      />
       <div class="stack">
         <Card>
-          <AuditSearch query={query} />
+          <SearchForm
+            label="Search"
+            query={query}
+            choices={[
+              { name: 'outcome', label: 'Outcome', values: Object.entries(words.outcomes) },
+              { name: 'since', label: 'Since', values: Object.entries(words.sinces) },
+            ]}
+            fields={[
+              { name: 'action', label: 'Action', hint: 'For example destination.update' },
+              { name: 'target', label: 'Target', hint: 'For example destination/crm' },
+              { name: 'actor', label: 'Actor' },
+            ]}
+          />
         </Card>
         <PagedTable
           label={text.shell.pages.audit}
           columns={columns}
           pages={pages}
           keyOf={({ id }) => id}
-          empty={<Empty title={words.auditEmpty} lead={words.auditEmptyLead} />}
+          empty={
+            <Empty
+              title="No entries"
+              lead="No entries match these filters. Remove a filter or choose a longer period."
+            />
+          }
         />
       </div>
     </>
@@ -77,7 +91,13 @@ function Target({ of }: { readonly of: string }) {
 
 function OutcomeCell({ outcome, code, notRecorded }: Entry) {
   return (
-    <div title={notRecorded === undefined ? undefined : words.notRecorded(formatCount(notRecorded))}>
+    <div
+      title={
+        notRecorded === undefined
+          ? undefined
+          : `${formatCount(notRecorded)} earlier refused requests were not recorded.`
+      }
+    >
       <Status of={outcome} />
       {code !== undefined && (
         <div>
@@ -98,7 +118,7 @@ function Changes({ changes, moreChanges }: Entry) {
           <ChangeOf key={field} field={field} before={before} after={after} />
         ))}
       </dl>
-      {moreChanges !== undefined && <p>{words.moreChanges(formatCount(moreChanges))}</p>}
+      {moreChanges !== undefined && <p>and {formatCount(moreChanges)} more</p>}
     </details>
   );
 }

@@ -1,92 +1,77 @@
 import { api, ask, type Schema } from '../../api/client.ts';
-import { useResource } from '../../api/resource.ts';
+import { useGet } from '../../api/resource.ts';
 import { may } from '../../api/session.ts';
-import { Button } from '../../parts/button.tsx';
+import { Action } from '../../parts/action.tsx';
 import { Card, PageHead, PageOfEntry } from '../../parts/card.tsx';
-import { confirmed } from '../../parts/dialog.tsx';
+import { Facts } from '../../parts/facts.tsx';
 import { formatCount } from '../../parts/format.ts';
-import { attempt } from '../../parts/notes.tsx';
 import { Status } from '../../parts/status.tsx';
 import { Table, type Column } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
-import { text } from '../../text/index.ts';
 
-const words = text.people;
+const words = {
+  unaffectedReasons: { disabled: 'the source is disabled', 'no-destination': 'no destination is connected' },
+  liftMessage:
+    "The users' earlier events can be sent again, for example by a replay. Data that receivers have deleted stays deleted.",
+};
+
 const everyMs = 3_000;
 type Row = Schema['Deletion']['sources'][number];
 
 const count = (value: number | undefined): string => (value === undefined ? '–' : formatCount(value));
 
 const columns: readonly Column<Row>[] = [
-  { title: words.source, cell: ({ sourceId }) => sourceId },
-  { title: words.destinations, kind: 'wrap', cell: ({ destinations }) => destinations.join(', ') },
-  { title: words.sent, kind: 'number', cell: ({ sent }) => count(sent) },
-  { title: words.delivered, kind: 'number', cell: ({ delivered }) => count(delivered) },
-  { title: words.waiting, kind: 'number', cell: ({ waiting }) => count(waiting) },
-  { title: words.dead, kind: 'number', cell: ({ dead }) => count(dead) },
+  { title: 'Source', cell: ({ sourceId }) => sourceId },
+  { title: 'Destinations', kind: 'wrap', cell: ({ destinations }) => destinations.join(', ') },
+  { title: 'Sent', kind: 'number', cell: ({ sent }) => count(sent) },
+  { title: 'Delivered', kind: 'number', cell: ({ delivered }) => count(delivered) },
+  { title: 'Pending', kind: 'number', cell: ({ waiting }) => count(waiting) },
+  { title: 'Dead', kind: 'number', cell: ({ dead }) => count(dead) },
 ];
 
 /** A deletion request with its progress at each source. */
 export function DeletionPage({ id }: { readonly id: string }) {
   const params = { path: { id } };
-  const { data, error, reload } = useResource(
-    `deletion ${id}`,
-    (signal) => ask(api.GET('/v1/deletions/{id}', { signal, params })),
-    { everyMs },
-  );
+  const { data, error, reload } = useGet('/v1/deletions/{id}', params, { everyMs });
   if (!data) return <PageOfEntry title={id} error={error} onRetry={reload} />;
-  const lift = async (): Promise<void> => {
-    const asked = { title: words.liftTitle, message: <p>{words.liftMessage}</p>, action: words.lift };
-    if (!(await confirmed({ ...asked, danger: true }))) return;
-    await attempt(() => ask(api.POST('/v1/deletions/{id}/lift', { params })), words.lifted);
-    await reload();
-  };
+  const moment = (at: string | undefined) => at !== undefined && <Time at={at} both />;
   return (
     <div class="stack">
       <PageHead title={id} lead={<Status of={data.state} />}>
         {may('write') && data.liftedAt === undefined && (
-          <Button kind="danger" onClick={lift}>
-            {words.lift}
-          </Button>
+          <Action
+            kind="danger"
+            question={{ title: 'Lift the deletion of these users?', message: words.liftMessage }}
+            request={() => ask(api.POST('/v1/deletions/{id}/lift', { params }))}
+            done="Deletion lifted."
+            after={reload}
+          >
+            Lift deletion
+          </Action>
         )}
       </PageHead>
       <Card>
-        <dl class="facts">
-          <dt>{words.users}</dt>
-          <dd>{formatCount(data.users)}</dd>
-          <dt>{words.created}</dt>
-          <dd>
-            <Time at={data.createdAt} both />
-          </dd>
-          <dt>{words.updated}</dt>
-          <dd>
-            <Time at={data.updatedAt} both />
-          </dd>
-          {data.liftedAt !== undefined && (
-            <>
-              <dt>{words.liftedAt}</dt>
-              <dd>
-                <Time at={data.liftedAt} both />
-              </dd>
-            </>
-          )}
-          {data.unaffected.length > 0 && (
-            <>
-              <dt>{words.unaffected}</dt>
-              <dd>
-                {data.unaffected.map(({ sourceId, reason }) => (
+        <Facts
+          of={[
+            ['Users', formatCount(data.users)],
+            ['Created', moment(data.createdAt)],
+            ['Updated', moment(data.updatedAt)],
+            ['Lifted', moment(data.liftedAt)],
+            [
+              'Unaffected sources',
+              data.unaffected.length > 0 &&
+                data.unaffected.map(({ sourceId, reason }) => (
                   <div key={sourceId}>
                     {sourceId}: {words.unaffectedReasons[reason]}
                   </div>
-                ))}
-              </dd>
-            </>
-          )}
-        </dl>
+                )),
+            ],
+          ]}
+        />
       </Card>
       <Card flush>
         <Table
-          label={words.source}
+          label="Source"
           columns={columns}
           items={data.sources}
           keyOf={({ sourceId }) => sourceId}

@@ -1,25 +1,31 @@
-import { useState } from 'preact/hooks';
 import { api, ask, type Schema } from '../../api/client.ts';
 import { may } from '../../api/session.ts';
 import { Card, Empty, PageHead } from '../../parts/card.tsx';
 import { confirmed } from '../../parts/dialog.tsx';
-import { fieldsOf, Form } from '../../parts/entry-form.tsx';
+import { Form, useForm } from '../../parts/entry-form.tsx';
 import { TextField } from '../../parts/field.tsx';
-import { linesOf, useSubmission } from '../../parts/form.ts';
+import { linesOf } from '../../parts/form.ts';
 import { formatCount } from '../../parts/format.ts';
 import { toast } from '../../parts/notes.tsx';
-import { usePages } from '../../lists/pager.tsx';
+import { useList } from '../../lists/pager.tsx';
 import { Status } from '../../parts/status.tsx';
 import { PagedTable, type Column } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
 import { text } from '../../text/index.ts';
 import { goFrom, hrefOf, place } from '../../url/location.ts';
 
-const words = text.people;
+const words = {
+  deletionsLead:
+    "A deletion request sends a delete call for each user to the destinations of each source. The users' earlier events are no longer sent, and the users leave all audiences. To block later calls as well, suppress the users.",
+  deletionsEmptyLead:
+    'When someone asks to be deleted, create a request with their user id. Its progress for each destination appears here.',
+  deletionMessage:
+    'Receivers get a delete call for each user. This cannot be undone. Earlier events are no longer sent. Later calls are, unless you also suppress the users.',
+};
 
 const columns: readonly Column<Schema['DeletionSummary']>[] = [
   {
-    title: words.request,
+    title: 'Request',
     kind: 'wrap',
     cell: ({ id }) => (
       <a class="row-link" href={hrefOf(['deletions', id])}>
@@ -27,16 +33,14 @@ const columns: readonly Column<Schema['DeletionSummary']>[] = [
       </a>
     ),
   },
-  { title: words.state, cell: ({ state }) => <Status of={state} /> },
-  { title: words.users, kind: 'number', cell: ({ users }) => formatCount(users) },
-  { title: words.created, cell: ({ createdAt }) => <Time at={createdAt} /> },
-  { title: words.liftedAt, cell: ({ liftedAt }) => liftedAt !== undefined && <Time at={liftedAt} /> },
+  { title: 'State', cell: ({ state }) => <Status of={state} /> },
+  { title: 'Users', kind: 'number', cell: ({ users }) => formatCount(users) },
+  { title: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
+  { title: 'Lifted', cell: ({ liftedAt }) => liftedAt !== undefined && <Time at={liftedAt} /> },
 ];
 
 export function DeletionList() {
-  const pages = usePages('deletions', (cursor, signal) =>
-    ask(api.GET('/v1/deletions', { signal, params: { query: { limit: 100, cursor } } })),
-  );
+  const pages = useList('/v1/deletions', {});
   return (
     <>
       <PageHead title={text.shell.pages.deletions} lead={words.deletionsLead} />
@@ -47,7 +51,7 @@ export function DeletionList() {
           columns={columns}
           pages={pages}
           keyOf={({ id }) => id}
-          empty={<Empty title={words.deletionsEmpty} lead={words.deletionsEmptyLead} />}
+          empty={<Empty title="No deletion requests yet" lead={words.deletionsEmptyLead} />}
         />
       </div>
     </>
@@ -55,38 +59,36 @@ export function DeletionList() {
 }
 
 function CreateDeletion() {
-  const [draft, setDraft] = useState({ userIds: '', sources: '' });
-  const submission = useSubmission();
-  const field = fieldsOf(draft, setDraft, submission.error);
+  const { draft, field, form } = useForm({ userIds: '', sources: '' }, async (draft) => {
+    const chosen = linesOf(draft.sources);
+    const body = { userIds: linesOf(draft.userIds), ...(chosen.length > 0 && { sources: chosen }) };
+    const begin = place.peek();
+    const { id } = await ask(api.POST('/v1/deletions', { body }));
+    toast('Sending the deletion request.');
+    goFrom(begin, ['deletions', id]);
+  });
   const create = async (): Promise<void> => {
-    const userIds = linesOf(draft.userIds);
-    const asked = {
-      title: words.deletionTitle(formatCount(userIds.length)),
-      message: <p>{words.deletionMessage}</p>,
-      action: words.createDeletion,
-    };
-    if (!(await confirmed({ ...asked, danger: true }))) return;
-    await submission.run(async () => {
-      const chosen = linesOf(draft.sources);
-      const body = { userIds, ...(chosen.length > 0 && { sources: chosen }) };
-      const begin = place.peek();
-      const { id } = await ask(api.POST('/v1/deletions', { body }));
-      toast(words.deletionDone);
-      goFrom(begin, ['deletions', id]);
-    });
+    const title = `Delete ${formatCount(linesOf(draft.userIds).length)} users?`;
+    const asked = { title, message: words.deletionMessage, action: 'Delete users', danger: true };
+    if (await confirmed(asked)) await form.onSubmit();
   };
   return (
-    <Card title={words.createDeletion}>
-      <Form state={submission} onSubmit={create} action={words.createDeletion} kind="danger" wide>
+    <Card title="Delete users">
+      <Form {...form} onSubmit={create} action="Delete users" kind="danger" wide>
         <div class="columns">
           <TextField
-            label={words.userIds}
-            hint={words.userIdsHint}
+            label="User ids"
+            hint="One per line, as they appear in events."
             {...field('userIds')}
             lines={3}
             required
           />
-          <TextField label={words.onlySources} hint={words.onlySourcesHint} {...field('sources')} lines={3} />
+          <TextField
+            label="Only these sources"
+            hint="One id per line. Leave empty for all sources."
+            {...field('sources')}
+            lines={3}
+          />
         </div>
       </Form>
     </Card>

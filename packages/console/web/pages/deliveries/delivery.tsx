@@ -1,17 +1,23 @@
 import { api, ask, type Schema } from '../../api/client.ts';
 import { useLive } from '../../api/live.ts';
-import { useResource } from '../../api/resource.ts';
+import { useGet, useResource } from '../../api/resource.ts';
 import { may } from '../../api/session.ts';
-import { Button } from '../../parts/button.tsx';
+import { Action } from '../../parts/action.tsx';
 import { Card, PageHead } from '../../parts/card.tsx';
 import { Id, Json } from '../../parts/code.tsx';
-import { confirmed } from '../../parts/dialog.tsx';
-import { attempt, ErrorNote } from '../../parts/notes.tsx';
+import { Facts } from '../../parts/facts.tsx';
+import { ErrorNote } from '../../parts/notes.tsx';
 import { Reason, Status } from '../../parts/status.tsx';
 import { Ago, Time } from '../../parts/time.tsx';
-import { text } from '../../text/index.ts';
 import { hrefOf } from '../../url/location.ts';
+import { resendMessage } from './resend-selection.tsx';
 import { TimeLine } from './time-line.tsx';
+
+const words = {
+  retryNow: 'Retry all pending deliveries to this destination now',
+  retryAsk: (id: string) =>
+    `All pending deliveries to ${id} are attempted as fast as its receiver accepts them.`,
+};
 
 type DeliveryWithAttempts = Schema['DeliveryWithAttempts'];
 
@@ -20,31 +26,29 @@ const hasEnded = (status: string | undefined): boolean =>
   status === 'delivered' || status === 'dead' || status === 'unknown';
 
 export function Delivery({ id }: { readonly id: string }) {
-  const shown = useResource(id, (signal) =>
-    ask(api.GET('/v1/deliveries/{deliveryId}', { params: { path: { deliveryId: id } }, signal })),
-  );
+  const shown = useGet('/v1/deliveries/{deliveryId}', { path: { deliveryId: id } });
   const { data, error } = shown;
   const isPending = data !== undefined && !hasEnded(data.status);
   // A pending delivery changes without an action of this page.
-  useResource(isPending ? `${id} again` : null, () => shown.reload(), { everyMs: refreshMs });
-  useLive('', { onCounts: () => void (isPending && shown.reload()) });
+  useResource(isPending ? `${id} again` : null, shown.reload, { everyMs: refreshMs });
+  useLive({ onCounts: () => void (isPending && shown.reload()) });
   return (
     <div class="stack wide">
       <PageHead
-        title={data ? (data.event ?? data.type) : text.deliveries.one}
+        title={data ? (data.event ?? data.type) : 'Delivery'}
         lead={data && <Status of={data.status} />}
       >
-        {data && may('write') && <Actions delivery={data} onDone={() => shown.reload()} />}
+        {data && may('write') && <Actions delivery={data} onDone={shown.reload} />}
       </PageHead>
-      <ErrorNote error={error} onRetry={() => shown.reload()} />
+      <ErrorNote error={error} onRetry={shown.reload} />
       {data && (
         <>
-          <Card title={text.deliveries.timeline}>
+          <Card title="Timeline">
             <TimeLine delivery={data} />
           </Card>
           <div class="columns">
-            <Card title={text.deliveries.one}>
-              <Facts delivery={data} />
+            <Card title="Delivery">
+              <FactsOf delivery={data} />
             </Card>
             <Body id={id} />
           </div>
@@ -64,114 +68,79 @@ function Actions({
   const { deliveryId, destinationId, status } = delivery;
   if (hasEnded(status)) {
     return (
-      <Button
+      <Action
         kind="main-action"
-        onClick={async () => {
-          const { resend: action, resendAsk: message, resent } = text.deliveries;
-          if (!(await confirmed({ title: action, message: <p>{message}</p>, action }))) return;
-          const path = { deliveryId };
-          await attempt(
-            () => ask(api.POST('/v1/deliveries/{deliveryId}/resend', { params: { path } })),
-            resent,
-          );
-          await onDone();
-        }}
+        question={{ title: 'Resend', message: resendMessage }}
+        request={() =>
+          ask(api.POST('/v1/deliveries/{deliveryId}/resend', { params: { path: { deliveryId } } }))
+        }
+        done="Resending."
+        after={onDone}
       >
-        {text.deliveries.resend}
-      </Button>
+        Resend
+      </Action>
     );
   }
   return (
-    <Button
-      onClick={async () => {
-        const { retryNow: action, retryAsk, retried } = text.deliveries;
-        if (!(await confirmed({ title: action, message: <p>{retryAsk(destinationId)}</p>, action }))) return;
-        const path = { id: destinationId };
-        await attempt(() => ask(api.POST('/v1/destinations/{id}/retry', { params: { path } })), retried);
-        await onDone();
-      }}
+    <Action
+      question={{ title: words.retryNow, message: words.retryAsk(destinationId) }}
+      request={() =>
+        ask(api.POST('/v1/destinations/{id}/retry', { params: { path: { id: destinationId } } }))
+      }
+      done="Retrying pending deliveries."
+      after={onDone}
     >
-      {text.deliveries.retryNow}
-    </Button>
+      {words.retryNow}
+    </Action>
   );
 }
 
-function Facts({ delivery }: { readonly delivery: DeliveryWithAttempts }) {
-  const {
-    deliveryId,
-    eventId,
-    sourceId,
-    destinationId,
-    userKey,
-    type,
-    createdAt,
-    reason,
-    nextDueAt,
-    status,
-  } = delivery;
-  const words = text.deliveries;
+function FactsOf({ delivery }: { readonly delivery: DeliveryWithAttempts }) {
+  const { deliveryId, eventId, sourceId, destinationId, userKey, reason, nextDueAt, status } = delivery;
   return (
-    <dl class="facts">
-      <dt>{words.destination}</dt>
-      <dd>
-        <a href={hrefOf(['destinations', destinationId])}>{destinationId}</a>
-      </dd>
-      <dt>{words.source}</dt>
-      <dd>
-        <a href={hrefOf(['sources', sourceId])}>{sourceId}</a>
-      </dd>
-      <dt>{words.user}</dt>
-      <dd>{may('write') ? <a href={hrefOf(['deliveries'], { user: userKey })}>{userKey}</a> : userKey}</dd>
-      <dt>{words.type}</dt>
-      <dd>{type}</dd>
-      <dt>{words.created}</dt>
-      <dd>
-        <Time at={createdAt} both />
-      </dd>
-      {status !== 'delivered' && reason !== undefined && (
-        <>
-          <dt>{words.reason}</dt>
-          <dd>
-            <Reason of={reason} />
-          </dd>
-        </>
-      )}
-      {nextDueAt !== undefined && (
-        <>
-          <dt>{words.nextDue}</dt>
-          <dd>
-            <Ago at={nextDueAt} /> · <Time at={nextDueAt} />
-          </dd>
-        </>
-      )}
-      <dt>{words.eventId}</dt>
-      <dd>
-        <Id of={eventId} />
-        <a href={hrefOf(['why', eventId])}>{words.why}</a>
-      </dd>
-      <dt>{words.one}</dt>
-      <dd>
-        <Id of={deliveryId} />
-      </dd>
-    </dl>
+    <Facts
+      of={[
+        ['Destination', <a href={hrefOf(['destinations', destinationId])}>{destinationId}</a>],
+        ['Source', <a href={hrefOf(['sources', sourceId])}>{sourceId}</a>],
+        ['User', may('write') ? <a href={hrefOf(['deliveries'], { user: userKey })}>{userKey}</a> : userKey],
+        ['Type', delivery.type],
+        ['Created', <Time at={delivery.createdAt} both />],
+        ['Reason', status !== 'delivered' && reason !== undefined && <Reason of={reason} />],
+        [
+          'Next attempt',
+          nextDueAt !== undefined && (
+            <>
+              <Ago at={nextDueAt} /> · <Time at={nextDueAt} />
+            </>
+          ),
+        ],
+        [
+          'Event id (messageId)',
+          <>
+            <Id of={eventId} />
+            <a href={hrefOf(['why', eventId])}>Trace this event</a>
+          </>,
+        ],
+        ['Delivery', <Id of={deliveryId} />],
+      ]}
+    />
   );
 }
 
 function Body({ id }: { readonly id: string }) {
-  const { data, error, reload } = useResource(`${id} body`, (signal) =>
-    ask(api.GET('/v1/deliveries/{deliveryId}/body', { params: { path: { deliveryId: id } }, signal })),
-  );
+  const path = { deliveryId: id };
+  const { data, error, reload } = useGet('/v1/deliveries/{deliveryId}/body', { path });
   return (
-    <Card title={text.deliveries.body}>
+    <Card title="Body">
       {error?.status === 404 ? (
-        <p class="quiet">{text.deliveries.bodyGone}</p>
+        <p class="quiet">The body has expired from Kafka.</p>
       ) : (
         <ErrorNote error={error} onRetry={reload} />
       )}
       {data && (
         <div class="stack tight">
-          {data.masked && <p class="quiet">{text.deliveries.bodyMasked}</p>}
-          <Json label={text.deliveries.body}>{data.text ?? JSON.stringify(data.body)}</Json>
+          {data.masked && <p class="quiet">Values are masked because this token is read-only.</p>}
+          <Json label="Body">{data.text ?? JSON.stringify(data.body)}</Json>
         </div>
       )}
     </Card>

@@ -1,9 +1,9 @@
-import { api, ask, type Schema } from '../../api/client.ts';
+import type { Schema } from '../../api/client.ts';
 import { may } from '../../api/session.ts';
 import { LinkButton } from '../../parts/button.tsx';
 import { Empty, PageHead } from '../../parts/card.tsx';
 import { LongList } from '../../lists/long-list.tsx';
-import { usePages } from '../../lists/pager.tsx';
+import { useList } from '../../lists/pager.tsx';
 import { useSelection } from '../../lists/selection.ts';
 import { Reason, Status } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
@@ -18,14 +18,11 @@ const pageSize = 200;
 const keyOf = ({ deliveryId }: Delivery): string => deliveryId;
 
 export function DeliveryList({ query }: Pick<PageProps, 'query'>) {
-  const wanted = wantedOf(query);
-  const pages = usePages(JSON.stringify(wanted), (cursor, signal) =>
-    ask(api.GET('/v1/deliveries', { params: { query: { ...wanted, limit: pageSize, cursor } }, signal })),
-  );
+  const pages = useList('/v1/deliveries', { query: { ...wantedOf(query), limit: pageSize } });
   const selection = useSelection(pages.items, keyOf);
   return (
     <>
-      <PageHead title={text.shell.pages.deliveries} lead={text.deliveries.lead} />
+      <PageHead title={text.shell.pages.deliveries} lead="All recent deliveries, newest first." />
       <div class="stack">
         <Search query={query} />
         {may('write') && pages.items.length > 0 && (
@@ -39,7 +36,7 @@ export function DeliveryList({ query }: Pick<PageProps, 'query'>) {
         )}
         <LongList
           pages={pages}
-          label={text.deliveries.list}
+          label="Deliveries"
           keyOf={keyOf}
           row={(delivery) => <Row delivery={delivery} />}
           selection={may('write') ? selection : undefined}
@@ -47,11 +44,14 @@ export function DeliveryList({ query }: Pick<PageProps, 'query'>) {
             go(['deliveries', deliveryId]);
           }}
           empty={
-            <Empty title={text.deliveries.none} lead={text.deliveries.noneLead}>
+            <Empty
+              title="No matching deliveries"
+              lead="Broaden the search. Events that a destination did not receive are listed under Filtered."
+            >
               <LinkButton href={hrefOf(['filtered'], { ...query, status: undefined })}>
-                {text.deliveries.toFiltered}
+                View filtered events
               </LinkButton>
-              <LinkButton href={hrefOf(['why'])}>{text.deliveries.toWhy}</LinkButton>
+              <LinkButton href={hrefOf(['why'])}>Open Why</LinkButton>
             </Empty>
           }
         />

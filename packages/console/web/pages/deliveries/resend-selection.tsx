@@ -5,10 +5,16 @@ import { Button } from '../../parts/button.tsx';
 import { confirmed, Dialog } from '../../parts/dialog.tsx';
 import { formatCount } from '../../parts/format.ts';
 import type { Selection } from '../../lists/selection.ts';
-import { text } from '../../text/index.ts';
 import { hrefOf } from '../../url/location.ts';
 
-const words = text.deliveries;
+const words = {
+  resendChosen: (count: string) => `Resend selected (${count})`,
+  tooMany: (most: string) =>
+    `You can resend up to ${most} at a time. To send more, replay by filter under Dead letters.`,
+};
+
+export const resendMessage =
+  'Sends the same body with the same delivery id. Receivers that deduplicate by id ignore it.';
 type Delivery = Schema['Delivery'];
 
 /** More are replayed by a filter, which needs no open page. */
@@ -26,29 +32,18 @@ export function ResendSelection({ selection, onDone }: ResendProps) {
   const [sending, setSending] = useState<readonly Delivery[] | undefined>(undefined);
   const count = selection.items.length;
   const start = async (): Promise<void> => {
-    const message = <p>{words.resendAsk}</p>;
     const title = words.resendChosen(formatCount(count));
-    if (await confirmed({ title, message, action: words.resend })) setSending(selection.items);
+    if (await confirmed({ title, message: resendMessage, action: 'Resend' })) setSending(selection.items);
   };
   return (
-    <div class="row" role="group" aria-label={words.chosen}>
-      <Button
-        small
-        onClick={() => {
-          selection.all();
-        }}
-      >
-        {words.chooseAll}
+    <div class="row" role="group" aria-label="Selected deliveries">
+      <Button small onClick={selection.all}>
+        Select all shown
       </Button>
       {count > 0 && (
         <>
-          <Button
-            small
-            onClick={() => {
-              selection.clear();
-            }}
-          >
-            {words.chooseNone}
+          <Button small onClick={selection.clear}>
+            Clear selection
           </Button>
           <Button small kind="main-action" disabled={count > mostAtOnce} onClick={start}>
             {words.resendChosen(formatCount(count))}
@@ -56,7 +51,9 @@ export function ResendSelection({ selection, onDone }: ResendProps) {
         </>
       )}
       <span class="quiet small" role="status">
-        {count > mostAtOnce ? words.tooMany(formatCount(mostAtOnce)) : words.chooseHint}
+        {count > mostAtOnce
+          ? words.tooMany(formatCount(mostAtOnce))
+          : 'Select rows with the checkboxes or Space. Hold Shift to select a range.'}
       </span>
       {sending && (
         <Progress
@@ -108,11 +105,11 @@ function Progress({
   return (
     <Dialog title={words.resendChosen(formatCount(deliveries.length))} onClose={onClose}>
       <div class="stack">
-        <progress class="progress" max={deliveries.length} value={done} aria-label={words.resend} />
+        <progress class="progress" max={deliveries.length} value={done} aria-label="Resend" />
         <p role="status">
           {isDone
-            ? words.resentAll(sent, formatCount(failures.length))
-            : text.replays.of(formatCount(done), formatCount(deliveries.length))}
+            ? `Resending ${sent}. ${formatCount(failures.length)} could not be resent.`
+            : `${formatCount(done)} of ${formatCount(deliveries.length)}`}
         </p>
         {failures.length > 0 && (
           <ul class="stack tight result-lines">
@@ -127,7 +124,7 @@ function Progress({
       </div>
       <div class="actions">
         <Button kind={isDone ? 'main-action' : undefined} onClick={onClose}>
-          {isDone ? text.common.done : text.common.stop}
+          {isDone ? 'Done' : 'Stop'}
         </Button>
       </div>
     </Dialog>

@@ -1,11 +1,10 @@
 /** The search of deliveries. */
 import { useState } from 'preact/hooks';
 import { TextField } from '../../parts/field.tsx';
-import { SearchForm } from '../../lists/search-form.tsx';
+import { periodFields, SearchForm } from '../../lists/search-form.tsx';
 import { text } from '../../text/index.ts';
 import { go } from '../../url/location.ts';
 
-const words = text.deliveries;
 const statuses = ['waiting', 'retrying', 'delivered', 'dead', 'unknown'] as const;
 
 export function wantedOf(query: Readonly<Record<string, string>>) {
@@ -26,22 +25,21 @@ export function Search({ query }: { readonly query: Readonly<Record<string, stri
   const [id, setId] = useState('');
   return (
     <SearchForm
-      label={words.filters}
+      label="Search"
       query={query}
       choices={[
         {
           name: 'status',
-          label: words.status,
-          values: [['', words.anyStatus], ...statuses.map((one) => [one, text.status[one]] as const)],
+          label: 'Status',
+          values: [['', 'any'], ...statuses.map((one) => [one, text.status[one]] as const)],
         },
       ]}
       fields={[
-        { name: 'destination', label: words.destination },
-        { name: 'event', label: words.event },
-        { name: 'user', label: words.user },
-        { name: 'source', label: words.source },
-        { name: 'since', label: words.since, hint: words.momentHint },
-        { name: 'until', label: words.until, hint: words.momentHint },
+        { name: 'destination', label: 'Destination' },
+        { name: 'event', label: 'Event' },
+        { name: 'user', label: 'User' },
+        { name: 'source', label: 'Source' },
+        ...periodFields,
       ]}
       onSubmit={() => {
         if (id.trim() !== '') go(['why', id.trim()]);
@@ -51,7 +49,7 @@ export function Search({ query }: { readonly query: Readonly<Record<string, stri
         setId('');
       }}
     >
-      <TextField label={words.eventId} value={id} onValue={setId} mono />
+      <TextField label="Event id (messageId)" value={id} onValue={setId} mono />
     </SearchForm>
   );
 }

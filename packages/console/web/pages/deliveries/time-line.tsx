@@ -4,7 +4,14 @@ import type { Schema } from '../../api/client.ts';
 import { formatDuration } from '../../parts/format.ts';
 import { Badge, Reason, Status, type Tone } from '../../parts/status.tsx';
 import { Ago, Time } from '../../parts/time.tsx';
-import { text } from '../../text/index.ts';
+
+const words = {
+  ends: {
+    delivered: 'Accepted by the receiver.',
+    dead: 'Moved to dead letters.',
+    unknown: 'Sent or given up. The record of the last attempt was lost.',
+  },
+};
 
 const tones = { delivered: 'good', retry: 'warning', dead: 'bad' } as const;
 const endTones = { delivered: 'good', dead: 'bad', unknown: 'neutral' } as const;
@@ -14,13 +21,13 @@ export function TimeLine({ delivery }: { readonly delivery: Schema['DeliveryWith
   const end = status === 'waiting' || status === 'retrying' ? undefined : status;
   return (
     <ol class="time-line">
-      <Entry tone="accent" at={createdAt} title={text.deliveries.madeBy} />
+      <Entry tone="accent" at={createdAt} title="Created by the router" />
       {history.map((one) => (
         <Entry
           key={`${one.attempt} ${one.startedAt}`}
           tone={tones[one.outcome]}
           at={one.startedAt}
-          title={text.deliveries.attempt(one.attempt)}
+          title={`Attempt ${one.attempt}`}
           beside={
             <>
               <Status of={one.outcome} /> <span class="quiet numeric">{formatDuration(one.latencyMs)}</span>
@@ -35,14 +42,14 @@ export function TimeLine({ delivery }: { readonly delivery: Schema['DeliveryWith
         <Entry
           tone="neutral"
           at={nextDueAt}
-          title={history.length === 0 ? text.deliveries.notAttempted : text.deliveries.waitsFor}
+          title={history.length === 0 ? 'No attempts yet' : 'Waiting for the next attempt'}
           beside={nextDueAt !== undefined && <Ago at={nextDueAt} />}
         >
           <Reason of={reason} />
         </Entry>
       )}
       {end !== undefined && (
-        <Entry tone={endTones[end]} at={delivery.changedAt} title={text.deliveries.ends[end]}>
+        <Entry tone={endTones[end]} at={delivery.changedAt} title={words.ends[end]}>
           {status === 'dead' && <Reason of={reason} />}
         </Entry>
       )}
@@ -76,7 +83,7 @@ function Entry({ tone, at, title, beside, children }: EntryProps) {
 }
 
 function Urls({ attempt }: { readonly attempt: Schema['Attempt'] }) {
-  if (attempt.urls.length === 0) return <p class="quiet small">{text.deliveries.noUrls}</p>;
+  if (attempt.urls.length === 0) return <p class="quiet small">No URL was tried.</p>;
   return (
     <ul class="urls">
       {attempt.urls.map(({ url, status, reason, detail, latencyMs }) => (

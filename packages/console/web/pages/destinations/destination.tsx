@@ -2,13 +2,11 @@
 import { api, askWhole } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
 import { isLimitedToBoth, may } from '../../api/session.ts';
-import { Button, LinkButton } from '../../parts/button.tsx';
+import { Action } from '../../parts/action.tsx';
+import { LinkButton } from '../../parts/button.tsx';
 import { Card, Empty, PageHead, PageOfEntry } from '../../parts/card.tsx';
-import { confirmed } from '../../parts/dialog.tsx';
-import { attempt } from '../../parts/notes.tsx';
 import { Status } from '../../parts/status.tsx';
 import { tabOf, Tabs } from '../../parts/tabs.tsx';
-import { text } from '../../text/index.ts';
 import { hrefOf } from '../../url/location.ts';
 import type { Version, VersionProps } from '../../versions/change.ts';
 import type { Destination } from './draft.ts';
@@ -20,8 +18,23 @@ import { DestinationSettings } from './settings.tsx';
 import { stateOf } from './state.ts';
 import { TestEvent } from './test-event.tsx';
 
-const words = text.destinations;
-const tabs = Object.entries(words.tabs) as [keyof typeof words.tabs, string][];
+const words = {
+  limited:
+    'This token is limited to certain sources and destinations, so totals for the whole destination are hidden.',
+  disableMessage:
+    'Events that arrive while it is disabled are never delivered to it. To keep them waiting instead, pause the destination.',
+  newHereLead:
+    'It receives no events. Send a test event, and enable the destination if the receiver accepts it.',
+};
+
+const titles = {
+  overview: 'Overview',
+  failures: 'Failures',
+  test: 'Test',
+  filter: 'Filter',
+  settings: 'Settings',
+};
+const tabs = Object.entries(titles) as [keyof typeof titles, string][];
 const forWriters: readonly string[] = ['test', 'filter', 'settings'];
 
 function isVisible(tab: string): boolean {
@@ -55,11 +68,11 @@ export function DestinationPage({ id, query }: DestinationPageProps) {
         <Card>
           <div class="row spread">
             <div>
-              <h2>{words.newHere}</h2>
+              <h2>This destination is disabled</h2>
               <p class="quiet">{words.newHereLead}</p>
             </div>
             {may('write') && (
-              <LinkButton href={hrefOf(['destinations', id], { tab: 'test' })}>{words.test}</LinkButton>
+              <LinkButton href={hrefOf(['destinations', id], { tab: 'test' })}>Send a test event</LinkButton>
             )}
           </div>
         </Card>
@@ -81,7 +94,7 @@ export function DestinationPage({ id, query }: DestinationPageProps) {
 function Limited({ id }: { readonly id: string }) {
   return (
     <Empty title={words.limited}>
-      <LinkButton href={hrefOf(['deliveries'], { destination: id })}>{words.toDeliveries}</LinkButton>
+      <LinkButton href={hrefOf(['deliveries'], { destination: id })}>View deliveries</LinkButton>
     </Empty>
   );
 }
@@ -103,42 +116,48 @@ function Lead({ destination }: { readonly destination: Destination }) {
 function Actions({ version, onVersion }: VersionProps<Destination>) {
   const { id, enabled, paused } = version.data;
   const params = { path: { id } };
-  const act = async (action: () => Promise<Version<Destination>>, done: string): Promise<void> => {
-    const changed = await attempt(action, done);
-    if (changed) onVersion(changed);
-  };
   const setEnabled = (isEnabled: boolean): Promise<Version<Destination>> =>
     askWhole(api.PATCH('/v1/destinations/{id}', { params, body: { enabled: isEnabled } }));
-  const disable = async (): Promise<void> => {
-    const asked = { title: words.disableTitle(id), message: <p>{words.disableMessage}</p> };
-    if (!(await confirmed({ ...asked, action: words.disable, danger: true }))) return;
-    await act(() => setEnabled(false), words.disabledDone);
+  const show = (changed: Version<Destination> | undefined): void => {
+    if (changed) onVersion(changed);
   };
   return (
     <>
       {paused ? (
-        <Button
-          onClick={() =>
-            act(() => askWhole(api.POST('/v1/destinations/{id}/resume', { params })), words.resumed)
-          }
+        <Action
+          request={() => askWhole(api.POST('/v1/destinations/{id}/resume', { params }))}
+          done="Resumed. Waiting deliveries are sent, oldest first."
+          after={show}
         >
-          {words.resume}
-        </Button>
+          Resume
+        </Action>
       ) : (
-        <Button
-          onClick={() =>
-            act(() => askWhole(api.POST('/v1/destinations/{id}/pause', { params })), words.paused)
-          }
+        <Action
+          request={() => askWhole(api.POST('/v1/destinations/{id}/pause', { params }))}
+          done="Paused. Deliveries wait until you resume it."
+          after={show}
         >
-          {words.pause}
-        </Button>
+          Pause
+        </Action>
       )}
       {enabled ? (
-        <Button onClick={disable}>{words.disable}</Button>
+        <Action
+          question={{ title: `Disable ${id}?`, message: words.disableMessage, danger: true }}
+          request={() => setEnabled(false)}
+          done="Disabled."
+          after={show}
+        >
+          Disable
+        </Action>
       ) : (
-        <Button kind="main-action" onClick={() => act(() => setEnabled(true), words.enabled)}>
-          {words.enable}
-        </Button>
+        <Action
+          kind="main-action"
+          request={() => setEnabled(true)}
+          done="Enabled. Events arrive within two seconds."
+          after={show}
+        >
+          Enable
+        </Action>
       )}
     </>
   );

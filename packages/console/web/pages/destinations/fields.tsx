@@ -5,11 +5,17 @@ import { Button } from '../../parts/button.tsx';
 import { fieldsOf } from '../../parts/entry-form.tsx';
 import { CheckField, ChoiceField, problemOf, TextField } from '../../parts/field.tsx';
 import { ErrorNote } from '../../parts/notes.tsx';
-import { text } from '../../text/index.ts';
 import { useSourceChoice } from '../sources/choice.tsx';
 import { withUrl, type Draft, type UrlDraft } from './draft.ts';
 
-const words = text.destinations;
+const words = {
+  headersHint:
+    'One per line, for example "Authorization: Bearer abc". Stored values are shown as asterisks. Leave the asterisks to keep a value.',
+  secretHint:
+    'Signs each request (X-Signature), so that the receiver can verify it. Leave empty to send unsigned requests.',
+  orderings: { none: 'none: fastest', user: 'by user: one event of a user at a time' },
+};
+
 /** What the API stores at most. */
 const maxUrls = 5;
 const secretBytes = 32;
@@ -26,7 +32,7 @@ export function DestinationFields({ draft, onDraft, error }: FieldsProps) {
   const field = fieldsOf(draft, onDraft, error);
   return (
     <>
-      <TextField label={words.name} hint={words.nameHint} {...field('name')} />
+      <TextField label="Name" hint="Display name. You can change it at any time." {...field('name')} />
       <SourcesField chosen={draft.sources} onChosen={field('sources').onValue} />
       <UrlFields draft={draft} onDraft={onDraft} error={error} />
       <SecretField
@@ -34,10 +40,14 @@ export function DestinationFields({ draft, onDraft, error }: FieldsProps) {
         onSecret={field('secret').onValue}
         problem={problemOf(error, 'settings.sharedSecret')}
       />
-      <CheckField label={words.standardWebhooks} {...field('standardWebhooks')} />
-      <CheckField label={words.traceparent} {...field('traceparent')} />
-      <ChoiceField label={words.ordering} {...field('ordering')} choices={Object.entries(words.orderings)} />
-      <TextField label={words.rateLimit} hint={words.rateLimitHint} {...field('rateLimit')} />
+      <CheckField label="Also send Standard Webhooks headers" {...field('standardWebhooks')} />
+      <CheckField label="Also send traceparent for OpenTelemetry tracing" {...field('traceparent')} />
+      <ChoiceField label="Order" {...field('ordering')} choices={Object.entries(words.orderings)} />
+      <TextField
+        label="Max requests per second"
+        hint="Deliveries above the limit wait. Leave empty for no limit."
+        {...field('rateLimit')}
+      />
     </>
   );
 }
@@ -54,8 +64,12 @@ function SourcesField({ chosen, onChosen }: SourcesProps) {
   const ids = [...new Set([...first, ...chosen, ...(sources ?? []).map(({ id }) => id)])];
   return (
     <fieldset class="field">
-      <legend>{words.sources}</legend>
-      <p class="hint">{ids.length === 0 && sources && !search ? words.noSources : words.sourcesHint}</p>
+      <legend>Sources</legend>
+      <p class="hint">
+        {ids.length === 0 && sources && !search
+          ? 'No sources yet. You can connect the destination later.'
+          : 'Events from these sources are delivered to this destination.'}
+      </p>
       <ErrorNote error={error} onRetry={reload} />
       {search}
       <div class="check-list across">
@@ -81,14 +95,14 @@ function UrlFields({ draft, onDraft, error }: FieldsProps) {
   };
   return (
     <fieldset class="stack tight">
-      <legend>{words.urls}</legend>
+      <legend>URLs</legend>
       {urls.map(({ url, headers }, index) => {
         const path = `settings.webhooks[${index}]`;
         return (
           <div key={index} class="stack tight">
             <TextField
-              label={words.url(index)}
-              hint={words.urlHint}
+              label={`URL ${index + 1}`}
+              hint="The http or https URL that receives the POST requests."
               value={url}
               mono
               placeholder="https://example.com/events"
@@ -98,7 +112,7 @@ function UrlFields({ draft, onDraft, error }: FieldsProps) {
               problem={problemOf(error, `${path}.url`)}
             />
             <TextField
-              label={words.headers(index)}
+              label={`Headers of URL ${index + 1}`}
               hint={words.headersHint}
               value={headers}
               lines={2}
@@ -115,7 +129,7 @@ function UrlFields({ draft, onDraft, error }: FieldsProps) {
                     onDraft({ ...draft, urls: urls.filter((_, at) => at !== index) });
                   }}
                 >
-                  {words.removeUrl(index)}
+                  {`Remove URL ${index + 1}`}
                 </Button>
               </div>
             )}
@@ -130,7 +144,7 @@ function UrlFields({ draft, onDraft, error }: FieldsProps) {
               onDraft(withUrl(draft));
             }}
           >
-            {words.addUrl}
+            Add a URL
           </Button>
         </div>
       )}
@@ -151,11 +165,12 @@ interface SecretProps {
 }
 
 function SecretField({ secret, onSecret, problem }: SecretProps) {
-  if (secret === secretMask) return <p class="quiet">{words.secretKept}</p>;
+  if (secret === secretMask)
+    return <p class="quiet">A secret is set. It cannot be shown. Rotate it to get a new one.</p>;
   return (
     <div class="stack tight">
       <TextField
-        label={words.secret}
+        label="Shared secret"
         hint={words.secretHint}
         value={secret}
         onValue={onSecret}
@@ -169,7 +184,7 @@ function SecretField({ secret, onSecret, problem }: SecretProps) {
             onSecret(randomHex(secretBytes));
           }}
         >
-          {words.generate}
+          Generate
         </Button>
       </div>
     </div>

@@ -1,8 +1,7 @@
-import { api, ask } from '../../api/client.ts';
 import { isLimited, may } from '../../api/session.ts';
 import { LinkButton } from '../../parts/button.tsx';
 import { Empty, PageHead } from '../../parts/card.tsx';
-import { usePages } from '../../lists/pager.tsx';
+import { useList } from '../../lists/pager.tsx';
 import { ListSearch } from '../../lists/list-search.tsx';
 import { Status } from '../../parts/status.tsx';
 import { PagedTable, type Column } from '../../parts/table.tsx';
@@ -11,22 +10,25 @@ import { hrefOf, type PageProps } from '../../url/location.ts';
 import type { Destination } from './draft.ts';
 import { stateOf } from './state.ts';
 
-const words = text.destinations;
+const words = {
+  emptyLead:
+    'A destination receives events at up to five URLs. Choose a type from the catalog, connect sources, send a test event, and enable it.',
+};
 
 const columns: readonly Column<Destination>[] = [
   {
-    title: words.id,
+    title: 'Id',
     cell: ({ id }) => (
       <a class="row-link" href={hrefOf(['destinations', id])}>
         {id}
       </a>
     ),
   },
-  { title: words.name, cell: ({ name }) => name, kind: 'wrap' },
-  { title: words.state, cell: (destination) => <Status of={stateOf(destination)} /> },
-  { title: words.sources, cell: ({ sources }) => sources.join(', '), kind: 'wrap' },
+  { title: 'Name', cell: ({ name }) => name, kind: 'wrap' },
+  { title: 'State', cell: (destination) => <Status of={stateOf(destination)} /> },
+  { title: 'Sources', cell: ({ sources }) => sources.join(', '), kind: 'wrap' },
   {
-    title: words.urls,
+    title: 'URLs',
     kind: 'wrap',
     cell: ({ settings }) => settings.webhooks.map(({ url }) => <div key={url}>{url}</div>),
   },
@@ -34,21 +36,21 @@ const columns: readonly Column<Destination>[] = [
 
 export function DestinationList({ query }: Pick<PageProps, 'query'>) {
   const { search = '' } = query;
-  const pages = usePages(`destinations ${search}`, (cursor, signal) => {
-    const wanted = { limit: 100, cursor, ...(search !== '' && { search }) };
-    return ask(api.GET('/v1/destinations', { signal, params: { query: wanted } }));
-  });
+  const pages = useList('/v1/destinations', { query: search === '' ? {} : { search } });
   const create = may('write') && !isLimited.value && (
     <LinkButton kind="main-action" href={hrefOf(['destinations', '+new'])}>
-      {words.create}
+      Create a destination
     </LinkButton>
   );
   return (
     <div class="stack">
-      <PageHead title={text.shell.pages.destinations} lead={words.lead}>
+      <PageHead
+        title={text.shell.pages.destinations}
+        lead="A destination receives events from its sources as signed webhooks."
+      >
         {create}
       </PageHead>
-      <ListSearch label={words.find} query={query} />
+      <ListSearch label="Find a destination" query={query} />
       <PagedTable
         label={text.shell.pages.destinations}
         columns={columns}
@@ -56,11 +58,11 @@ export function DestinationList({ query }: Pick<PageProps, 'query'>) {
         keyOf={({ id }) => id}
         empty={
           search === '' ? (
-            <Empty title={words.empty} lead={words.emptyLead}>
+            <Empty title="No destinations yet" lead={words.emptyLead}>
               {create}
             </Empty>
           ) : (
-            <Empty title={words.noneFound} />
+            <Empty title="No destinations match this id or name" />
           )
         }
       />

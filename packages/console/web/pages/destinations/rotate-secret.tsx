@@ -1,52 +1,49 @@
 import { useState } from 'preact/hooks';
 import { api, ask, type Schema } from '../../api/client.ts';
 import { Card } from '../../parts/card.tsx';
-import { Form } from '../../parts/entry-form.tsx';
-import { CheckField, problemOf, TextField } from '../../parts/field.tsx';
-import { useSubmission } from '../../parts/form.ts';
+import { Form, useForm } from '../../parts/entry-form.tsx';
+import { CheckField, TextField } from '../../parts/field.tsx';
 import { Once } from '../../parts/once.tsx';
 import { formatLocal } from '../../parts/format.ts';
-import { text } from '../../text/index.ts';
 import type { VersionProps } from '../../versions/change.ts';
 import type { Destination } from './draft.ts';
 import { requests } from './requests.ts';
 
-const words = text.destinations;
+const words = {
+  rotateLead:
+    'Creates a new secret. Requests are also signed with the previous one for a while, so that you can update the receiver.',
+};
 
 /** Rotates the shared secret. The new one is shown once. */
 export function RotateSecret({ version, onVersion }: VersionProps<Destination>) {
   const { id } = version.data;
-  const [keepPreviousFor, setKeep] = useState('24h');
-  const [isForced, setForced] = useState(false);
   const [made, setMade] = useState<Schema['RotateSecretAnswer']>();
-  const submission = useSubmission();
-  const rotate = (): Promise<boolean> =>
-    submission.run(async () => {
-      const body = { keepPreviousFor, ...(isForced && { force: true }) };
-      setMade(await ask(api.POST('/v1/destinations/{id}/rotate-secret', { params: { path: { id } }, body })));
-    });
+  const { field, form } = useForm({ keepPreviousFor: '24h', force: false }, async (body) => {
+    setMade(await ask(api.POST('/v1/destinations/{id}/rotate-secret', { params: { path: { id } }, body })));
+  });
   const close = async (): Promise<void> => {
     setMade(undefined);
     onVersion(await requests.load(id));
   };
   const until = made?.previousSharedSecretUntil;
   return (
-    <Card title={words.rotate}>
-      <Form state={submission} onSubmit={rotate} action={words.rotate}>
+    <Card title="Rotate secret">
+      <Form {...form} action="Rotate secret">
         <p class="quiet">{words.rotateLead}</p>
         <TextField
-          label={words.keepFor}
-          hint={words.keepForHint}
-          value={keepPreviousFor}
-          onValue={setKeep}
-          problem={problemOf(submission.error, 'keepPreviousFor')}
+          label="Keep the previous secret for"
+          hint="A duration from 0s to 30d."
+          {...field('keepPreviousFor')}
         />
-        <CheckField label={words.force} value={isForced} onValue={setForced} />
+        <CheckField label="Rotate even if an earlier rotation is in progress" {...field('force')} />
       </Form>
       {made && (
         <Once
-          title={words.newSecret}
-          lead={[words.newSecretLead, until && words.newSecretUntil(formatLocal(new Date(until)))]
+          title="New secret"
+          lead={[
+            'Copy it to the receiver now. You will not be able to see it again.',
+            until && `X-Signature is made with the previous secret until ${formatLocal(new Date(until))}.`,
+          ]
             .filter(Boolean)
             .join(' ')}
           secret={made.sharedSecret}

@@ -3,15 +3,12 @@ import { api, ask } from '../../api/client.ts';
 import { Card } from '../../parts/card.tsx';
 import { DeleteCard } from '../../parts/delete-card.tsx';
 import { Form } from '../../parts/entry-form.tsx';
-import { text } from '../../text/index.ts';
 import { useEntryForm, type VersionProps } from '../../versions/change.ts';
 import { ConflictCard } from '../../versions/conflict.tsx';
 import { draftOf, entryOf, type Destination } from './draft.ts';
 import { DestinationFields } from './fields.tsx';
 import { requests } from './requests.ts';
 import { RotateSecret } from './rotate-secret.tsx';
-
-const words = text.destinations;
 
 export function DestinationSettings({ version, onVersion }: VersionProps<Destination>) {
   const { id } = version.data;
@@ -21,10 +18,10 @@ export function DestinationSettings({ version, onVersion }: VersionProps<Destina
       <Fields version={version} onVersion={onVersion} />
       <RotateSecret version={version} onVersion={onVersion} />
       <DeleteCard
+        kind="destination"
         id={id}
-        words={words}
+        message="Its pending deliveries become dead letters."
         onDelete={() => ask(api.DELETE('/v1/destinations/{id}', { params }))}
-        list="destinations"
       />
     </div>
   );
@@ -34,14 +31,14 @@ function Fields(props: VersionProps<Destination>) {
   const { draft, setDraft, base, change } = useEntryForm(props, requests, draftOf);
   const { divergence, error } = change;
   if (divergence) {
-    return <ConflictCard title={text.versions.destination} change={change} divergence={divergence} />;
+    return <ConflictCard kind="destination" change={change} divergence={divergence} />;
   }
   return (
-    <Card title={words.tabs.settings}>
+    <Card title="Settings">
       <Form
         state={change}
         onSubmit={() => change.save(entryOf(draft, base.data))}
-        action={text.common.save}
+        action="Save"
         kind="main-action"
       >
         <DestinationFields draft={draft} onDraft={setDraft} error={error} />

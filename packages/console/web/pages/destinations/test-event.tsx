@@ -3,49 +3,42 @@ import { useState } from 'preact/hooks';
 import { api, ask, type Schema } from '../../api/client.ts';
 import { Card } from '../../parts/card.tsx';
 import { Code, Json } from '../../parts/code.tsx';
-import { Form } from '../../parts/entry-form.tsx';
+import { Form, useForm } from '../../parts/entry-form.tsx';
 import { ChoiceField } from '../../parts/field.tsx';
-import { useSubmission } from '../../parts/form.ts';
 import { formatDuration } from '../../parts/format.ts';
 import { Badge, Reason } from '../../parts/status.tsx';
-import { text } from '../../text/index.ts';
 import type { Destination } from './draft.ts';
 
-const words = text.destinations;
 const types = ['track', 'identify', 'page', 'screen', 'group', 'alias', 'delete'] as const;
 type CallType = (typeof types)[number];
 
 export function TestEvent({ destination }: { readonly destination: Destination }) {
-  const [type, setType] = useState<CallType>('track');
-  const [webhook, setWebhook] = useState('');
   const [results, setResults] = useState<readonly Schema['TestResult'][]>();
-  const submission = useSubmission();
   const { id, settings } = destination;
-  const send = (): Promise<boolean> =>
-    submission.run(async () => {
-      const body = { type, ...(webhook !== '' && { webhook: Number(webhook) }) };
-      const answer = await ask(api.POST('/v1/destinations/{id}/test', { params: { path: { id } }, body }));
-      setResults(answer.items);
-    });
+  const { field, form } = useForm({ type: 'track' as CallType, webhook: '' }, async ({ type, webhook }) => {
+    const body = { type, ...(webhook !== '' && { webhook: Number(webhook) }) };
+    const answer = await ask(api.POST('/v1/destinations/{id}/test', { params: { path: { id } }, body }));
+    setResults(answer.items);
+  });
   return (
     <div class="stack">
-      <Card title={words.test}>
-        <Form state={submission} onSubmit={send} action={words.send} kind="main-action">
-          <p class="quiet">{words.testLead}</p>
+      <Card title="Send a test event">
+        <Form {...form} action="Send" kind="main-action">
+          <p class="quiet">
+            Sent immediately, even if the destination is disabled or paused. Nothing is stored.
+          </p>
           <div class="columns">
             <ChoiceField
-              label={words.testType}
-              value={type}
-              onValue={setType}
+              label="Call type"
+              {...field('type')}
               choices={types.map((one) => [one, one] as const)}
             />
             {settings.webhooks.length > 1 && (
               <ChoiceField
-                label={words.testUrl}
-                value={webhook}
-                onValue={setWebhook}
+                label="URL"
+                {...field('webhook')}
                 choices={[
-                  ['', words.testAll],
+                  ['', 'all URLs'],
                   ...settings.webhooks.map(({ url }, index) => [String(index), url] as const),
                 ]}
               />
@@ -69,27 +62,27 @@ function Result({ request, response }: Schema['TestResult']) {
       title={<span class="breakable">{request.url}</span>}
       actions={
         <span class="row">
-          <Badge tone={isAccepted ? 'good' : 'bad'}>{isAccepted ? words.accepted : words.failed}</Badge>
-          <span class="numeric">{response.status ?? words.noAnswer}</span>
+          <Badge tone={isAccepted ? 'good' : 'bad'}>{isAccepted ? 'accepted' : 'failed'}</Badge>
+          <span class="numeric">{response.status ?? 'No response'}</span>
           <span class="numeric quiet">{formatDuration(response.latencyMs)}</span>
         </span>
       }
     >
       <div class="columns">
         <section class="stack tight">
-          <h3>{words.request}</h3>
-          <Code label={words.request}>{headerLines(request.headers)}</Code>
-          <Json label={words.request}>{request.body}</Json>
+          <h3>Request</h3>
+          <Code label="Request">{headerLines(request.headers)}</Code>
+          <Json label="Request">{request.body}</Json>
         </section>
         <section class="stack tight">
-          <h3>{words.response}</h3>
+          <h3>Response</h3>
           {response.reason !== undefined && (
             <p>
               <Reason of={response.reason} /> {response.detail}
             </p>
           )}
-          {response.headers && <Code label={words.response}>{headerLines(response.headers)}</Code>}
-          {response.body !== undefined && <Json label={words.response}>{response.body}</Json>}
+          {response.headers && <Code label="Response">{headerLines(response.headers)}</Code>}
+          {response.body !== undefined && <Json label="Response">{response.body}</Json>}
         </section>
       </div>
     </Card>

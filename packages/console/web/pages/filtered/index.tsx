@@ -1,43 +1,43 @@
 /** The events that connected destinations did not get, each with the reason. A row leads to the whole way of its event. */
-import { api, ask, type Schema } from '../../api/client.ts';
+import type { Schema } from '../../api/client.ts';
 import { LinkButton } from '../../parts/button.tsx';
 import { Empty, PageHead } from '../../parts/card.tsx';
 import { LongList } from '../../lists/long-list.tsx';
-import { usePages } from '../../lists/pager.tsx';
-import { SearchForm } from '../../lists/search-form.tsx';
+import { useList } from '../../lists/pager.tsx';
+import { periodFields, SearchForm } from '../../lists/search-form.tsx';
 import { Reason } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
 import { text } from '../../text/index.ts';
 import { go, hrefOf, type PageProps } from '../../url/location.ts';
 
-const words = text.filtered;
+const words = {
+  lead: 'Events that a connected destination did not receive, newest first, with the reason at the time.',
+};
+
 const pageSize = 200;
 type FilteredEvent = Schema['FilteredEvent'];
 
 export default function FilteredPage({ query }: PageProps) {
   const { reason, source, destination, since, until } = query;
   const wanted = { reason, source, destination, since, until };
-  const pages = usePages(JSON.stringify(wanted), (cursor, signal) =>
-    ask(api.GET('/v1/decisions', { params: { query: { ...wanted, limit: pageSize, cursor } }, signal })),
-  );
+  const pages = useList('/v1/decisions', { query: { ...wanted, limit: pageSize } });
   return (
     <>
       <PageHead title={text.shell.pages.filtered} lead={words.lead} />
       <div class="stack">
         <SearchForm
-          label={words.search}
+          label="Search filtered events"
           query={query}
-          choices={[{ name: 'reason', label: words.reason, values: reasonChoices(reason) }]}
+          choices={[{ name: 'reason', label: 'Reason', values: reasonChoices(reason) }]}
           fields={[
-            { name: 'destination', label: text.deliveries.destination },
-            { name: 'source', label: text.deliveries.source },
-            { name: 'since', label: text.deliveries.since, hint: text.deliveries.momentHint },
-            { name: 'until', label: text.deliveries.until, hint: text.deliveries.momentHint },
+            { name: 'destination', label: 'Destination' },
+            { name: 'source', label: 'Source' },
+            ...periodFields,
           ]}
         />
         <LongList
           pages={pages}
-          label={words.list}
+          label="Filtered events"
           keyOf={({ eventId, decidedAt, sourceId, destinationId }) =>
             [eventId, decidedAt, sourceId, destinationId].join(' ')
           }
@@ -46,8 +46,11 @@ export default function FilteredPage({ query }: PageProps) {
             go(['why', eventId]);
           }}
           empty={
-            <Empty title={words.none} lead={words.noneLead}>
-              <LinkButton href={hrefOf(['deliveries'])}>{text.overview.toDeliveries}</LinkButton>
+            <Empty
+              title="No matching filtered events"
+              lead="Broaden the search. Events that a destination received are listed under Deliveries."
+            >
+              <LinkButton href={hrefOf(['deliveries'])}>View deliveries</LinkButton>
             </Empty>
           }
         />
@@ -61,7 +64,7 @@ function reasonChoices(current: string | undefined): [value: string, label: stri
   const known = ['filter', 'disabled', 'integrations', 'schema', 'suppressed', 'no-destination'] as const;
   const others = current !== undefined && !known.some((one) => one === current) ? [current] : [];
   return [
-    ['', words.anyReason],
+    ['', 'any'],
     ...known.map((one): [string, string] => [one, text.reasons[one]]),
     ...others.map((one): [string, string] => [one, one]),
   ];
@@ -76,7 +79,7 @@ function Row({ event: one }: { readonly event: FilteredEvent }) {
       </span>
       <strong class="cut">{event ?? type}</strong>
       <span class="cut">
-        {sourceId} → {destinationId ?? text.common.none}
+        {sourceId} → {destinationId ?? 'none'}
       </span>
       <span class="cut">
         <Reason of={reason} /> {rule && <code>{rule.text}</code>}

@@ -1,6 +1,5 @@
 import type { Schema } from '../../api/client.ts';
-import { Card } from '../../parts/card.tsx';
-import { Chart } from '../../charts/chart.tsx';
+import { ChartCard } from '../../charts/chart-card.tsx';
 import { formatDuration } from '../../parts/format.ts';
 import { text } from '../../text/index.ts';
 import { go } from '../../url/location.ts';
@@ -17,45 +16,30 @@ function choose(since: number, until: number): void {
 export function FlowCharts({ overview }: { readonly overview: Schema['Overview'] | undefined }) {
   const items = overview?.items ?? [];
   const times = items.map(({ at }) => Date.parse(at));
+  const latency = (name: 'p50' | 'p99') => items.map(({ attempts }) => attempts.latencyMs[name] ?? null);
+  const delivered = items.map((item) => item.delivered);
   return (
     <div class="columns">
-      <Card title={text.overview.outcomes}>
-        <Chart
-          label={text.overview.outcomes}
-          times={times}
-          onRange={choose}
-          series={[
-            {
-              label: text.status.delivered,
-              tone: 'good',
-              values: items.map(({ delivered }) => delivered),
-              isArea: true,
-            },
-            { label: text.status.retrying, tone: 'warning', values: items.map(({ retrying }) => retrying) },
-            { label: text.status.dead, tone: 'bad', values: items.map(({ dead }) => dead) },
-          ]}
-        />
-      </Card>
-      <Card title={text.overview.latency}>
-        <Chart
-          label={text.overview.latency}
-          times={times}
-          onRange={choose}
-          format={formatDuration}
-          series={[
-            {
-              label: 'p50',
-              tone: 'accent',
-              values: items.map(({ attempts }) => attempts.latencyMs.p50 ?? null),
-            },
-            {
-              label: 'p99',
-              tone: 'warning',
-              values: items.map(({ attempts }) => attempts.latencyMs.p99 ?? null),
-            },
-          ]}
-        />
-      </Card>
+      <ChartCard
+        title="Deliveries over time"
+        times={times}
+        onRange={choose}
+        series={[
+          { label: text.status.delivered, tone: 'good', isArea: true, values: delivered },
+          { label: text.status.retrying, tone: 'warning', values: items.map(({ retrying }) => retrying) },
+          { label: text.status.dead, tone: 'bad', values: items.map(({ dead }) => dead) },
+        ]}
+      />
+      <ChartCard
+        title="Response time over time"
+        times={times}
+        onRange={choose}
+        format={formatDuration}
+        series={[
+          { label: 'p50', tone: 'accent', values: latency('p50') },
+          { label: 'p99', tone: 'warning', values: latency('p99') },
+        ]}
+      />
     </div>
   );
 }

@@ -11,7 +11,7 @@ interface Step {
   readonly count: number;
   readonly of: number;
   readonly tone: Tone;
-  readonly href?: string;
+  readonly href: string;
   readonly isExit: boolean;
 }
 
@@ -19,94 +19,62 @@ function stepsOf({ total, since, until }: Schema['Overview']): Step[] {
   const { received, blocked, unconnected, delivered, dead, retrying, waiting, unknown } = total;
   const { filtered, deadReasons } = total;
   const made = delivered + dead + retrying + waiting + unknown;
-  const notMade = filtered.reduce((sum, { count }) => sum + count, 0);
+  const routed = made + filtered.reduce((sum, { count }) => sum + count, 0);
+  const all = hrefOf(['deliveries'], { since, until });
   const list = (status: string): string => hrefOf(['deliveries'], { status, since, until });
   const notSent = (reason: string): string => hrefOf(['filtered'], { reason, since, until });
   const said = (reason: string): string => lookUp(text.reasons, reason) ?? reason;
-  const exit = { isExit: true };
-  const steps: Step[] = [
+  const exits = (steps: readonly Omit<Step, 'isExit'>[]): Step[] =>
+    steps.filter(({ count }) => count > 0).map((step) => ({ ...step, isExit: true }));
+  return [
+    { label: 'Events received', count: received, of: received, tone: 'accent', href: all, isExit: false },
+    ...exits([
+      {
+        label: "blocked by the source's schema",
+        count: blocked,
+        of: received,
+        tone: 'neutral',
+        href: notSent('schema'),
+      },
+      {
+        label: 'source has no connected destination',
+        count: unconnected,
+        of: received,
+        tone: 'neutral',
+        href: notSent('no-destination'),
+      },
+    ]),
+    { label: 'Deliveries created', count: made, of: routed, tone: 'accent', href: all, isExit: false },
+    ...exits(
+      filtered.map(({ reason, count }) => ({
+        label: `not delivered: ${said(reason)}`,
+        count,
+        of: routed,
+        tone: 'neutral',
+        href: notSent(reason),
+      })),
+    ),
     {
-      label: text.overview.received,
-      count: received,
-      of: received,
-      tone: 'accent',
-      href: hrefOf(['deliveries'], { since, until }),
-      isExit: false,
-    },
-    {
-      label: text.overview.blocked,
-      count: blocked,
-      of: received,
-      tone: 'neutral',
-      href: notSent('schema'),
-      ...exit,
-    },
-    {
-      label: text.overview.unconnected,
-      count: unconnected,
-      of: received,
-      tone: 'neutral',
-      href: notSent('no-destination'),
-      ...exit,
-    },
-    {
-      label: text.overview.made,
-      count: made,
-      of: made + notMade,
-      tone: 'accent',
-      href: hrefOf(['deliveries'], { since, until }),
-      isExit: false,
-    },
-    ...filtered.map(({ reason, count }) => ({
-      label: text.overview.filteredBy(said(reason)),
-      count,
-      of: made + notMade,
-      tone: 'neutral' as const,
-      href: notSent(reason),
-      ...exit,
-    })),
-    {
-      label: text.overview.delivered,
+      label: 'Delivered',
       count: delivered,
       of: made,
       tone: 'good',
       href: list('delivered'),
       isExit: false,
     },
-    {
-      label: text.overview.waiting,
-      count: waiting,
-      of: made,
-      tone: 'accent',
-      href: list('waiting'),
-      ...exit,
-    },
-    {
-      label: text.overview.retrying,
-      count: retrying,
-      of: made,
-      tone: 'warning',
-      href: list('retrying'),
-      ...exit,
-    },
-    {
-      label: text.overview.unknown,
-      count: unknown,
-      of: made,
-      tone: 'neutral',
-      href: list('unknown'),
-      ...exit,
-    },
-    ...deadReasons.map(({ reason, count }) => ({
-      label: `${text.overview.dead}: ${said(reason)}`,
-      count,
-      of: made,
-      tone: 'bad' as const,
-      href: hrefOf(['replays'], { reason }),
-      ...exit,
-    })),
+    ...exits([
+      { label: 'waiting for first attempt', count: waiting, of: made, tone: 'accent', href: list('waiting') },
+      { label: 'retrying', count: retrying, of: made, tone: 'warning', href: list('retrying') },
+      { label: 'outcome unknown', count: unknown, of: made, tone: 'neutral', href: list('unknown') },
+      ...deadReasons.map(({ reason, count }) => ({
+        label: `dead: ${said(reason)}`,
+        count,
+        of: made,
+        tone: 'bad' as const,
+        href: hrefOf(['replays'], { reason }),
+      })),
+    ]),
   ];
-  return steps.filter(({ isExit, count }) => !isExit || count > 0);
 }
 
 export function Funnel({ overview }: { readonly overview: Schema['Overview'] | undefined }) {
@@ -139,12 +107,16 @@ export function Funnel({ overview }: { readonly overview: Schema['Overview'] | u
 
 /** No list has all events received: one has those with deliveries, another those that a destination did not get. */
 function ReceivedLists({ since, until }: Partial<Pick<Schema['Overview'], 'since' | 'until'>>) {
-  const words = text.overview;
   return (
     <p class="quiet small funnel-lists">
-      {words.receivedIn} <a href={hrefOf(['deliveries'], { since, until })}>{words.receivedRouted}</a>{' '}
-      {words.receivedRoutedHint} <a href={hrefOf(['filtered'], { since, until })}>{words.receivedFiltered}</a>{' '}
-      {words.receivedFilteredHint}
+      Received events are in two lists:{' '}
+      <a href={hrefOf(['deliveries'], { since, until })}>events with deliveries</a> (one row per destination)
+      and{' '}
+      <a href={hrefOf(['filtered'], { since, until })}>
+        events that a destination did not receive, or that had no destination
+      </a>{' '}
+      (also one row per destination). An event can be in both. A blocked event without a destination is in
+      neither.
     </p>
   );
 }

@@ -1,7 +1,7 @@
 import { useRef } from 'preact/hooks';
-import { api, ask, type Schema } from '../../api/client.ts';
+import type { Schema } from '../../api/client.ts';
 import { useLive } from '../../api/live.ts';
-import { useResource } from '../../api/resource.ts';
+import { useGet } from '../../api/resource.ts';
 import { isLimited } from '../../api/session.ts';
 import { LinkButton } from '../../parts/button.tsx';
 import { Card, Empty, PageHead } from '../../parts/card.tsx';
@@ -15,6 +15,11 @@ import { Numbers } from './numbers.tsx';
 import { Breakers, Tiers } from './pending.tsx';
 import { RangeChoice, rangeOf } from './range.tsx';
 
+const words = {
+  behind: (count: string) =>
+    `The history is still reading ${count} records. Totals are incomplete until then.`,
+};
+
 const refreshMs = 15_000;
 /** After an attempt, the numbers are asked for at most this often. */
 const liveMs = 2_000;
@@ -24,8 +29,8 @@ export default function OverviewPage({ query }: PageProps) {
     return (
       <>
         <PageHead title={text.shell.pages.overview} />
-        <Empty title={text.overview.limited}>
-          <LinkButton href={hrefOf(['deliveries'])}>{text.overview.toDeliveries}</LinkButton>
+        <Empty title="This token is limited to certain sources or destinations, so overall totals are hidden.">
+          <LinkButton href={hrefOf(['deliveries'])}>View deliveries</LinkButton>
         </Empty>
       </>
     );
@@ -35,13 +40,9 @@ export default function OverviewPage({ query }: PageProps) {
 
 function Whole({ query }: Pick<PageProps, 'query'>) {
   const range = rangeOf(query);
-  const shown = useResource(
-    JSON.stringify(range),
-    (signal) => ask(api.GET('/v1/overview', { params: { query: range }, signal })),
-    { everyMs: refreshMs },
-  );
+  const shown = useGet('/v1/overview', { query: range }, { everyMs: refreshMs });
   const askedAt = useRef(0);
-  useLive('', {
+  useLive({
     onCounts() {
       // A fixed period in the past does not change.
       if (range.until !== undefined || Date.now() - askedAt.current < liveMs) return;
@@ -53,11 +54,14 @@ function Whole({ query }: Pick<PageProps, 'query'>) {
   const { data, error } = shown;
   return (
     <div class="stack wide">
-      <PageHead title={text.shell.pages.overview} lead={text.overview.lead}>
+      <PageHead
+        title={text.shell.pages.overview}
+        lead="From received to delivered, with the reason at each step where events leave."
+      >
         <RangeChoice query={query} />
       </PageHead>
-      <ErrorNote error={error} onRetry={() => shown.reload()} />
-      {data && data.behind > 1_000 && <p class="quiet">{text.overview.behind(formatCount(data.behind))}</p>}
+      <ErrorNote error={error} onRetry={shown.reload} />
+      {data && data.behind > 1_000 && <p class="quiet">{words.behind(formatCount(data.behind))}</p>}
       {(data !== undefined || error === undefined) && <Content overview={data} />}
     </div>
   );
@@ -69,11 +73,14 @@ function Content({ overview: data }: { readonly overview: Schema['Overview'] | u
   return (
     <>
       <Numbers overview={data} />
-      <Card title={text.overview.funnel}>
+      <Card title="Event flow">
         {isEmpty ? (
-          <Empty title={text.overview.empty} lead={text.overview.emptyLead}>
+          <Empty
+            title="No events yet"
+            lead="Create a source, connect a destination, and send a call. It appears here within a second."
+          >
             <LinkButton kind="main-action" href={hrefOf(['sources'])}>
-              {text.overview.createSource}
+              View sources
             </LinkButton>
           </Empty>
         ) : (
@@ -82,10 +89,10 @@ function Content({ overview: data }: { readonly overview: Schema['Overview'] | u
       </Card>
       <FlowCharts overview={data} />
       <div class="columns">
-        <Card title={text.overview.tiers} flush>
+        <Card title="Pending deliveries" flush>
           <Tiers overview={data} />
         </Card>
-        <Card title={text.overview.breakers}>
+        <Card title="Open circuit breakers">
           <Breakers overview={data} />
         </Card>
       </div>

@@ -2,8 +2,11 @@
 import type { Schema } from '../../api/client.ts';
 import type { ComponentChildren } from 'preact';
 import { formatCount, formatDuration, formatShare, formatShort } from '../../parts/format.ts';
-import { text } from '../../text/index.ts';
 import { hrefOf } from '../../url/location.ts';
+
+const words = {
+  before: (text: string) => `${text} in the previous period`,
+};
 
 export function Numbers({ overview }: { readonly overview: Schema['Overview'] | undefined }) {
   const { total, before, pending = [], deadLetters = 0 } = overview ?? {};
@@ -13,46 +16,45 @@ export function Numbers({ overview }: { readonly overview: Schema['Overview'] | 
   return (
     <div class="numbers">
       <Figure
-        label={text.overview.delivered}
+        label="Delivered"
         href={hrefOf(['deliveries'], { status: 'delivered', ...period })}
         value={total && formatShort(total.delivered)}
-        hint={before && text.overview.before(formatShort(before.delivered))}
+        hint={before && words.before(formatShort(before.delivered))}
       />
       <Figure
-        label={text.overview.successRate}
+        label="Success rate"
         href={hrefOf(['deliveries'], { status: 'dead', ...period })}
         value={total && formatShare(total.delivered, total.delivered + total.dead)}
         hint={
           before &&
           (before.delivered + before.dead > 0
-            ? text.overview.before(formatShare(before.delivered, before.delivered + before.dead))
-            : text.overview.successHint)
+            ? words.before(formatShare(before.delivered, before.delivered + before.dead))
+            : 'of completed deliveries')
         }
       />
       <Figure
-        label={text.overview.answerTime}
+        label="Response time"
         href={hrefOf(['deliveries'], { ...period })}
         value={total && time(latency?.p50)}
         hint={
           total &&
-          text.overview.percentiles(
-            time(latency?.p99),
+          `p50 · p99: ${time(latency?.p99)}${
             latencyBefore?.p50 === undefined
               ? ''
-              : text.overview.before(`${time(latencyBefore.p50)} · ${time(latencyBefore.p99)}`),
-          )
+              : `; ${words.before(`${time(latencyBefore.p50)} · ${time(latencyBefore.p99)}`)}`
+          }`
         }
       />
       <Figure
-        label={text.overview.pending}
+        label="Pending now"
         href={hrefOf(['deliveries'], { status: 'retrying' })}
         value={overview && formatShort(pending.reduce((sum, { deliveries }) => sum + deliveries, 0))}
       />
       <Figure
-        label={text.overview.deadLetters}
+        label="Dead letters"
         href={hrefOf(['replays'])}
         value={overview && formatCount(deadLetters)}
-        hint={text.overview.deadHint}
+        hint="not replayed, all time"
       />
     </div>
   );

@@ -1,8 +1,11 @@
 /** The period of the overview: one of a few, or what was chosen in a chart. It is in the address. */
-import { text } from '../../text/index.ts';
 import { hrefOf } from '../../url/location.ts';
 
-const ranges = Object.entries(text.overview.ranges);
+const words = {
+  ranges: { '15m': '15 min', '1h': '1 hour', '6h': '6 hours', '24h': '24 hours', '7d': '7 days' },
+};
+
+const ranges = Object.entries(words.ranges);
 const usual = '1h';
 
 export interface Range {
@@ -18,7 +21,7 @@ export function RangeChoice({ query }: { readonly query: Readonly<Record<string,
   const { since, until } = rangeOf(query);
   const isChosen = until !== undefined;
   return (
-    <nav class="segments" aria-label={text.overview.range}>
+    <nav class="segments" aria-label="Period">
       {ranges.map(([value, label]) => (
         <a
           key={value}
@@ -28,7 +31,7 @@ export function RangeChoice({ query }: { readonly query: Readonly<Record<string,
           {label}
         </a>
       ))}
-      {isChosen && <span aria-current="true">{text.overview.chosen}</span>}
+      {isChosen && <span aria-current="true">the selected period</span>}
     </nav>
   );
 }

@@ -7,8 +7,14 @@ import { TextField } from '../../parts/field.tsx';
 import { formatCount } from '../../parts/format.ts';
 import { attempt, ErrorNote } from '../../parts/notes.tsx';
 import { Reason } from '../../parts/status.tsx';
-import { text } from '../../text/index.ts';
 import { isActive } from './list.tsx';
+
+const words = {
+  due: (count: string) =>
+    count === '1'
+      ? '1 dead letter will be sent again.'
+      : `${count} dead letters will be sent again, each once.`,
+};
 
 interface DialogProps {
   readonly destination: string;
@@ -46,10 +52,10 @@ export function ReplayDialog({ destination, reason, onClose }: DialogProps) {
   const due = count?.due ?? 0;
   const start = async (): Promise<void> => {
     const body = { ...order, ratePerSecond: Number(rate) };
-    if (await attempt(() => ask(api.POST('/v1/replays', { body })), text.replays.started)) onClose();
+    if (await attempt(() => ask(api.POST('/v1/replays', { body })), 'Replay started.')) onClose();
   };
   return (
-    <Dialog title={text.replays.replayOf(destination)} onClose={onClose}>
+    <Dialog title={`Replay dead letters of ${destination}`} onClose={onClose}>
       <div class="stack">
         <p>
           <Reason of={reason} />
@@ -59,19 +65,24 @@ export function ReplayDialog({ destination, reason, onClose }: DialogProps) {
             {count === undefined
               ? error
                 ? ''
-                : text.replays.counting
+                : 'Counting …'
               : due === 0
-                ? text.replays.dueNone
-                : text.replays.due(formatCount(due))}
+                ? 'Nothing to replay. All matching dead letters have been replayed.'
+                : words.due(formatCount(due))}
           </strong>
         </p>
         <ErrorNote error={error} />
-        <TextField label={text.replays.rate} hint={text.replays.rateHint} value={rate} onValue={setRate} />
+        <TextField
+          label="Per second"
+          hint="Limits the load on the receiver."
+          value={rate}
+          onValue={setRate}
+        />
       </div>
       <div class="actions">
-        <Button onClick={onClose}>{text.common.cancel}</Button>
+        <Button onClick={onClose}>Cancel</Button>
         <Button kind="main-action" disabled={due === 0} onClick={start}>
-          {text.replays.start}
+          Start replay
         </Button>
       </div>
     </Dialog>

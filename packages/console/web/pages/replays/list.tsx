@@ -3,15 +3,12 @@ import { useEffect, useRef } from 'preact/hooks';
 import { api, ask, type Schema } from '../../api/client.ts';
 import type { Resource } from '../../api/resource.ts';
 import { may } from '../../api/session.ts';
-import { Button } from '../../parts/button.tsx';
+import { Action } from '../../parts/action.tsx';
 import { Empty } from '../../parts/card.tsx';
-import { confirmed } from '../../parts/dialog.tsx';
 import { formatCount } from '../../parts/format.ts';
-import { attempt } from '../../parts/notes.tsx';
 import { Reason, Status } from '../../parts/status.tsx';
 import { Table } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
-import { text } from '../../text/index.ts';
 
 type Replay = Schema['Replay'];
 
@@ -36,19 +33,19 @@ export function Replays({ resource, onEnd }: ReplaysProps) {
   }, [running]);
   return (
     <Table
-      label={text.replays.running}
+      label="Replays"
       items={items}
       error={resource.error}
       keyOf={({ id }) => id}
-      empty={<Empty title={text.replays.none} />}
+      empty={<Empty title="No replays yet" />}
       columns={[
-        { title: text.replays.startedAt, cell: ({ startedAt }) => <Time at={startedAt} /> },
-        { title: text.replays.destination, kind: 'wrap', cell: ({ filter }) => <Filter filter={filter} /> },
-        { title: text.deliveries.status, cell: ({ state }) => <Status of={state} /> },
-        { title: text.replays.progress, cell: (replay) => <Progress replay={replay} /> },
+        { title: 'Started', cell: ({ startedAt }) => <Time at={startedAt} /> },
+        { title: 'Destination', kind: 'wrap', cell: ({ filter }) => <Filter filter={filter} /> },
+        { title: 'Status', cell: ({ state }) => <Status of={state} /> },
+        { title: 'Progress', cell: (replay) => <Progress replay={replay} /> },
         {
-          title: text.common.actions,
-          cell: (replay) => <Cancel replay={replay} onDone={() => resource.reload()} />,
+          title: 'Actions',
+          cell: (replay) => <Cancel replay={replay} onDone={resource.reload} />,
         },
       ]}
     />
@@ -60,17 +57,17 @@ function Filter({ filter }: Pick<Replay, 'filter'>) {
   const others = Object.entries(rest).map(([name, value]) => `${name}: ${value}`);
   return (
     <>
-      {destination ?? text.replays.all} {reason !== undefined && <Reason of={reason} />} {others.join(', ')}
+      {destination ?? 'all destinations'} {reason !== undefined && <Reason of={reason} />} {others.join(', ')}
     </>
   );
 }
 
 function Progress({ replay: { due = 0, replayed, failure } }: { readonly replay: Replay }) {
   if (failure) return <span class="breakable">{failure.message}</span>;
-  const said = text.replays.of(formatCount(replayed), formatCount(due));
+  const said = `${formatCount(replayed)} of ${formatCount(due)}`;
   return (
     <label class="row">
-      <progress class="progress" max={Math.max(1, due)} value={replayed} aria-label={text.replays.progress} />
+      <progress class="progress" max={Math.max(1, due)} value={replayed} aria-label="Progress" />
       <span class="numeric small">{said}</span>
     </label>
   );
@@ -79,18 +76,19 @@ function Progress({ replay: { due = 0, replayed, failure } }: { readonly replay:
 function Cancel({ replay, onDone }: { readonly replay: Replay; readonly onDone: () => unknown }) {
   if (!isActive(replay) || !may('write')) return null;
   return (
-    <Button
+    <Action
       small
       kind="danger"
-      onClick={async () => {
-        const { cancelThis: action, cancelAsk, cancelled } = text.replays;
-        if (!(await confirmed({ title: action, message: <p>{cancelAsk}</p>, action, danger: true }))) return;
-        const path = { id: replay.id };
-        await attempt(() => ask(api.DELETE('/v1/replays/{id}', { params: { path } })), cancelled);
-        await onDone();
+      question={{
+        title: 'Cancel replay',
+        message: 'Deliveries that were already replayed are not undone. You can replay the rest later.',
+        action: 'Cancel replay',
       }}
+      request={() => ask(api.DELETE('/v1/replays/{id}', { params: { path: { id: replay.id } } }))}
+      done="Canceling the replay."
+      after={onDone}
     >
-      {text.replays.cancel}
-    </Button>
+      Cancel
+    </Action>
   );
 }

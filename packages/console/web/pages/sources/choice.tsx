@@ -1,12 +1,10 @@
 /** The sources that a form offers: the first ones, and a search for the others, because there may be thousands. */
 import type { ComponentChildren } from 'preact';
 import { useRef, useState } from 'preact/hooks';
-import { api, ask, type Schema } from '../../api/client.ts';
-import { useResource, type Resource } from '../../api/resource.ts';
+import type { Schema } from '../../api/client.ts';
+import { useGet, type Resource } from '../../api/resource.ts';
 import { SearchField } from '../../lists/list-search.tsx';
-import { text } from '../../text/index.ts';
 
-const words = text.sources;
 const limit = 100;
 
 interface SourceChoice extends Pick<Resource<unknown>, 'error' | 'reload'> {
@@ -18,10 +16,8 @@ interface SourceChoice extends Pick<Resource<unknown>, 'error' | 'reload'> {
 
 export function useSourceChoice(): SourceChoice {
   const [search, setSearch] = useState('');
-  const { data, error, reload } = useResource(`sources ${search}`, (signal) => {
-    const query = { limit, ...(search !== '' && { search }) };
-    return ask(api.GET('/v1/sources', { signal, params: { query } }));
-  });
+  const query = { limit, ...(search !== '' && { search }) };
+  const { data, error, reload } = useGet('/v1/sources', { query });
   // While another search loads, the sources before it stay.
   const last = useRef(data);
   last.current = data ?? last.current;
@@ -32,7 +28,12 @@ export function useSourceChoice(): SourceChoice {
     error,
     reload,
     search: isCut.current && (
-      <SearchField label={words.find} hint={words.firstOnly(limit)} value={search} onSearch={setSearch} />
+      <SearchField
+        label="Find a source"
+        hint={`Showing up to ${limit}. Type part of an id or name to find others.`}
+        value={search}
+        onSearch={setSearch}
+      />
     ),
   };
 }

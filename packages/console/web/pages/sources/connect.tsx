@@ -1,21 +1,18 @@
 /** How an application is connected: a snippet with its write key, the destinations, and the events as they arrive. */
 import { useState } from 'preact/hooks';
-import { api, ask, type Schema } from '../../api/client.ts';
+import type { Schema } from '../../api/client.ts';
 import { isLimited, may, session } from '../../api/session.ts';
-import { Button, LinkButton } from '../../parts/button.tsx';
+import { Button, Choices, LinkButton } from '../../parts/button.tsx';
 import { Card, Empty } from '../../parts/card.tsx';
 import { Code, CopyButton } from '../../parts/code.tsx';
 import { ChoiceField, TextField } from '../../parts/field.tsx';
 import { ErrorNote } from '../../parts/notes.tsx';
-import { usePages } from '../../lists/pager.tsx';
+import { useList } from '../../lists/pager.tsx';
 import { Status } from '../../parts/status.tsx';
-import { text } from '../../text/index.ts';
 import { hrefOf, setQuery } from '../../url/location.ts';
 import { stateOf } from '../destinations/state.ts';
 import { cleanEndpoint, defaultEndpoint, snippets } from './snippets.ts';
 import { Tail } from './tail.tsx';
-
-const words = text.sources;
 
 interface ConnectProps {
   readonly source: Schema['Source'];
@@ -42,63 +39,65 @@ function Snippets({ source, query }: ConnectProps) {
   const code = chosen?.code({ endpoint: endpoint ?? fallback, writeKey }) ?? '';
   const isMasked = !may('write');
   return (
-    <Card title={words.snippets} actions={<CopyButton of={code} />}>
+    <Card title="Send an event" actions={<CopyButton of={code} />}>
       <div class="stack">
         <div class="columns">
           <TextField
-            label={words.endpoint}
-            hint={words.endpointHint}
+            label="Ingest address"
+            hint="The address at which your application reaches the ingest service."
             value={typed}
             mono
             onValue={setTyped}
-            problem={endpoint === undefined ? words.endpointRule : undefined}
+            problem={
+              endpoint === undefined
+                ? 'Enter an http or https URL, for example https://events.example.com.'
+                : undefined
+            }
           />
           {source.writeKeys.length > 1 && !isMasked && (
             <ChoiceField
-              label={words.writeKey}
+              label="Write key"
               value={writeKey}
               onValue={setWriteKey}
               choices={source.writeKeys.map((key) => [key, key] as const)}
             />
           )}
         </div>
-        <div class="choices" role="group" aria-label={words.snippets}>
-          {snippets.map(({ name }) => (
-            <Button
-              key={name}
-              small
-              extra={{ 'aria-pressed': name === chosen?.name }}
-              onClick={() => {
-                setQuery({ sdk: name });
-              }}
-            >
-              {name}
-            </Button>
-          ))}
-        </div>
-        <Code label={words.snippets}>{code}</Code>
-        {isMasked && <p class="quiet small">{words.maskedKey}</p>}
+        <Choices
+          label="Send an event"
+          choices={snippets.map(({ name }) => [name, name])}
+          current={chosen?.name}
+          onChoose={(sdk) => {
+            setQuery({ sdk });
+          }}
+        />
+        <Code label="Send an event">{code}</Code>
+        {isMasked && (
+          <p class="quiet small">
+            This token cannot view write keys. Replace the asterisks with your write key.
+          </p>
+        )}
       </div>
     </Card>
   );
 }
 
 function DestinationsOf({ id }: { readonly id: string }) {
-  const pages = usePages(`destinations of ${id}`, (cursor, signal) => {
-    const query = { limit: 100, cursor, source: id };
-    return ask(api.GET('/v1/destinations', { signal, params: { query } }));
-  });
+  const pages = useList('/v1/destinations', { query: { source: id } });
   const { items, isLoading, error } = pages;
   const create = may('write') && !isLimited.value && (
     <LinkButton small href={hrefOf(['destinations', '+new'], { source: id })}>
-      {words.connect}
+      Connect a destination
     </LinkButton>
   );
   return (
-    <Card title={words.destinationsOf} actions={create}>
-      <ErrorNote error={error} onRetry={() => pages.reload()} />
+    <Card title="Connected destinations" actions={create}>
+      <ErrorNote error={error} onRetry={pages.reload} />
       {items.length === 0 && !isLoading && !error && (
-        <Empty title={words.noDestination} lead={words.noDestinationLead} />
+        <Empty
+          title="No connected destinations"
+          lead="Events from this source are stored but not delivered."
+        />
       )}
       <ul class="stack tight">
         {items.map((destination) => (
@@ -110,8 +109,8 @@ function DestinationsOf({ id }: { readonly id: string }) {
       </ul>
       {pages.hasMore && (
         <div class="row more">
-          <Button small onClick={() => pages.more()}>
-            {text.common.more}
+          <Button small onClick={pages.more}>
+            Show more
           </Button>
         </div>
       )}

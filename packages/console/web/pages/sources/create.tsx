@@ -1,42 +1,44 @@
-import { useState } from 'preact/hooks';
 import { api, ask } from '../../api/client.ts';
 import { LinkButton } from '../../parts/button.tsx';
 import { Card, PageHead } from '../../parts/card.tsx';
-import { fieldsOf, Form } from '../../parts/entry-form.tsx';
+import { Form, useForm } from '../../parts/entry-form.tsx';
 import { TextField } from '../../parts/field.tsx';
-import { useSubmission } from '../../parts/form.ts';
 import { toast } from '../../parts/notes.tsx';
-import { text } from '../../text/index.ts';
 import { goFrom, hrefOf, place } from '../../url/location.ts';
 
-const words = text.sources;
-
 export function CreateSource() {
-  const [draft, setDraft] = useState({ name: '', id: '' });
-  const submission = useSubmission();
-  const field = fieldsOf(draft, setDraft, submission.error);
-  const create = (): Promise<boolean> =>
-    submission.run(async () => {
-      const { name, id } = draft;
-      const body = { ...(name !== '' && { name }), ...(id !== '' && { id }) };
-      const begin = place.peek();
-      const source = await ask(api.POST('/v1/sources', { body }));
-      toast(words.created);
-      goFrom(begin, ['sources', source.id]);
-    });
+  const { field, form } = useForm({ name: '', id: '' }, async ({ name, id }) => {
+    const body = { ...(name !== '' && { name }), ...(id !== '' && { id }) };
+    const begin = place.peek();
+    const source = await ask(api.POST('/v1/sources', { body }));
+    toast('Source created. Send it an event.');
+    goFrom(begin, ['sources', source.id]);
+  });
   return (
     <>
-      <PageHead title={words.create} lead={words.lead} />
+      <PageHead
+        title="Create a source"
+        lead="A source is an application that sends events. Each has its own write keys."
+      />
       <Card>
         <Form
-          state={submission}
-          onSubmit={create}
-          action={words.create}
+          {...form}
+          action="Create a source"
           kind="main-action"
-          beside={<LinkButton href={hrefOf(['sources'])}>{text.common.cancel}</LinkButton>}
+          beside={<LinkButton href={hrefOf(['sources'])}>Cancel</LinkButton>}
         >
-          <TextField label={words.name} hint={words.nameHint} {...field('name')} autofocus />
-          <TextField label={words.id} hint={words.idHint} {...field('id')} mono />
+          <TextField
+            label="Name"
+            hint="Display name. You can change it at any time."
+            {...field('name')}
+            autofocus
+          />
+          <TextField
+            label="Id"
+            hint="Cannot be changed later. Leave empty to generate one."
+            {...field('id')}
+            mono
+          />
         </Form>
       </Card>
     </>

@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks';
 import { api, ask, type Schema } from '../../api/client.ts';
 import { may } from '../../api/session.ts';
+import { Action } from '../../parts/action.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Card, Empty } from '../../parts/card.tsx';
 import { confirmed } from '../../parts/dialog.tsx';
@@ -12,10 +13,16 @@ import { usePages } from '../../lists/pager.tsx';
 import { Badge } from '../../parts/status.tsx';
 import { PagedTable, type Column } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
-import { text } from '../../text/index.ts';
 import { hrefOf } from '../../url/location.ts';
+import { isolated } from '../../text/isolated.ts';
 
-const words = text.sources;
+const words = {
+  blockMessage:
+    'Destinations no longer receive these calls. Calls that arrive while the event is blocked are never delivered, even if you unblock it.',
+  other: (count: string) =>
+    `${count} more calls have events that are not listed, because there are too many names or the names are too long.`,
+};
+
 type SourceEvent = Schema['SourceEvent'];
 
 export function SourceEvents({ id }: { readonly id: string }) {
@@ -30,96 +37,108 @@ export function SourceEvents({ id }: { readonly id: string }) {
     setOther(page.other);
     return page;
   });
-  const block = async (event: string): Promise<void> => {
-    const asked = {
-      title: words.blockTitle(event),
-      message: <p>{words.blockMessage}</p>,
-      action: words.block,
-    };
-    if (!(await confirmed({ ...asked, danger: true }))) return;
-    const params = { path: { id }, query: { event } };
-    await attempt(() => ask(api.PUT('/v1/sources/{id}/blocked-events', { params })), words.blockDone);
-    await pages.reload();
-  };
-  const unblock = async (event: string): Promise<void> => {
-    const params = { path: { id }, query: { event } };
-    await attempt(() => ask(api.DELETE('/v1/sources/{id}/blocked-events', { params })), words.unblockDone);
-    await pages.reload();
-  };
   return (
     <div class="stack">
-      <p class="quiet">{words.eventsLead}</p>
+      <p class="quiet">The last 90 days, by name. Blocked events are not delivered to any destination.</p>
       <PagedTable
-        label={words.events}
-        columns={columnsOf(id, block, unblock)}
+        label="Track events"
+        columns={columnsOf(id, pages.reload)}
         pages={pages}
         keyOf={({ event }) => event}
-        empty={<Empty title={words.eventsEmpty} lead={words.eventsEmptyLead} />}
+        empty={
+          <Empty
+            title="No events yet"
+            lead="Track events appear here by name, with counts. The Connect tab has a snippet to send one."
+          />
+        }
       />
       {other && <p class="quiet small">{words.other(formatCount(other.count))}</p>}
       {/* After the list, which would move it. */}
-      {may('write') && !pages.isFirst && <BlockByName onBlock={block} />}
+      {may('write') && !pages.isFirst && <BlockByName id={id} onDone={pages.reload} />}
     </div>
   );
 }
 
-function columnsOf(
-  source: string,
-  block: (event: string) => Promise<void>,
-  unblock: (event: string) => Promise<void>,
-): readonly Column<SourceEvent>[] {
-  const seen = (at: string | undefined) => (at === undefined ? words.never : <Time at={at} />);
+function columnsOf(source: string, onDone: () => unknown): readonly Column<SourceEvent>[] {
+  const seen = (at: string | undefined) => (at === undefined ? 'never' : <Time at={at} />);
   const columns: Column<SourceEvent>[] = [
     {
-      title: words.event,
+      title: 'Event',
       kind: 'wrap',
       cell: ({ event, blocked }) => (
         <span class="row">
           <a class="row-link" href={hrefOf(['deliveries'], { source, event })}>
             {event}
           </a>
-          {blocked && <Badge tone="warning">{words.blocked}</Badge>}
+          {blocked && <Badge tone="warning">blocked</Badge>}
         </span>
       ),
     },
-    { title: words.count, kind: 'number', cell: ({ count }) => formatCount(count) },
-    { title: words.filtered, kind: 'number', cell: ({ filtered }) => formatCount(filtered) },
-    { title: words.firstSeen, cell: ({ firstSeenAt }) => seen(firstSeenAt) },
-    { title: words.lastSeen, cell: ({ lastSeenAt }) => seen(lastSeenAt) },
+    { title: 'Calls', kind: 'number', cell: ({ count }) => formatCount(count) },
+    { title: 'Blocked calls', kind: 'number', cell: ({ filtered }) => formatCount(filtered) },
+    { title: 'First seen', cell: ({ firstSeenAt }) => seen(firstSeenAt) },
+    { title: 'Last seen', cell: ({ lastSeenAt }) => seen(lastSeenAt) },
   ];
   if (!may('write')) return columns;
   const action: Column<SourceEvent> = {
-    title: text.common.actions,
-    cell: ({ event, blocked }) => (
-      <Button
-        small
-        label={`${blocked ? words.unblock : words.block} ${event}`}
-        onClick={() => (blocked ? unblock(event) : block(event))}
-      >
-        {blocked ? words.unblock : words.block}
-      </Button>
-    ),
+    title: 'Actions',
+    cell: ({ event, blocked }) =>
+      blocked ? (
+        <Action
+          small
+          label={`Unblock ${event}`}
+          request={() => {
+            const params = { path: { id: source }, query: { event } };
+            return ask(api.DELETE('/v1/sources/{id}/blocked-events', { params }));
+          }}
+          done="Event unblocked."
+          after={onDone}
+        >
+          Unblock
+        </Action>
+      ) : (
+        <Button small label={`Block ${event}`} onClick={() => block(source, event, onDone)}>
+          Block
+        </Button>
+      ),
   };
   return [...columns, action];
 }
 
-function BlockByName({ onBlock }: { readonly onBlock: (event: string) => Promise<void> }) {
+async function block(id: string, event: string, onDone: () => unknown): Promise<void> {
+  const asked = { title: `Block "${isolated(event)}"?`, message: words.blockMessage, action: 'Block' };
+  if (!(await confirmed({ ...asked, danger: true }))) return;
+  const params = { path: { id }, query: { event } };
+  await attempt(
+    () => ask(api.PUT('/v1/sources/{id}/blocked-events', { params })),
+    'Event blocked. The change takes effect within two seconds.',
+  );
+  await onDone();
+}
+
+function BlockByName({ id, onDone }: { readonly id: string; readonly onDone: () => unknown }) {
   const [event, setEvent] = useState('');
   return (
-    <Card title={words.blockName}>
+    <Card title="Block an event by name">
       <form
         class="stack form"
         onSubmit={(submitted) => {
           submitted.preventDefault();
-          void onBlock(event).then(() => {
+          void block(id, event, onDone).then(() => {
             setEvent('');
           });
         }}
       >
-        <TextField label={words.event} hint={words.blockNameHint} value={event} onValue={setEvent} required />
+        <TextField
+          label="Event"
+          hint="The exact name. It does not have to be in the list."
+          value={event}
+          onValue={setEvent}
+          required
+        />
         <div class="row">
           <Button type="submit" kind="danger">
-            {words.block}
+            Block
           </Button>
         </div>
       </form>

@@ -1,60 +1,64 @@
-import { api, ask, type Schema } from '../../api/client.ts';
+import type { Schema } from '../../api/client.ts';
 import { isLimited, may } from '../../api/session.ts';
 import { LinkButton } from '../../parts/button.tsx';
 import { Empty, PageHead } from '../../parts/card.tsx';
-import { usePages } from '../../lists/pager.tsx';
+import { useList } from '../../lists/pager.tsx';
 import { ListSearch } from '../../lists/list-search.tsx';
 import { Status } from '../../parts/status.tsx';
 import { PagedTable, type Column } from '../../parts/table.tsx';
 import { text } from '../../text/index.ts';
 import { hrefOf, type PageProps } from '../../url/location.ts';
 
-const words = text.sources;
+const words = {
+  emptyLead:
+    'A source is an application: a website, an app or a server. Create one, copy a snippet with its write key into your application, and watch the first event arrive.',
+};
+
 type Source = Schema['Source'];
 
 const columns: readonly Column<Source>[] = [
   {
-    title: words.id,
+    title: 'Id',
     cell: ({ id }) => (
       <a class="row-link" href={hrefOf(['sources', id])}>
         {id}
       </a>
     ),
   },
-  { title: words.name, cell: ({ name }) => name, kind: 'wrap' },
-  { title: words.state, cell: ({ enabled }) => <Status of={enabled ? 'enabled' : 'disabled'} /> },
+  { title: 'Name', cell: ({ name }) => name, kind: 'wrap' },
+  { title: 'State', cell: ({ enabled }) => <Status of={enabled ? 'enabled' : 'disabled'} /> },
   {
-    title: words.keys,
-    cell: ({ builtIn, writeKeys }) => (builtIn ? words.builtIn : writeKeys.length),
+    title: 'Write keys',
+    cell: ({ builtIn, writeKeys }) => (builtIn ? 'built in' : writeKeys.length),
     kind: 'number',
   },
 ];
 
 export function SourceList({ query }: Pick<PageProps, 'query'>) {
   const { search = '' } = query;
-  const pages = usePages(`sources ${search}`, (cursor, signal) => {
-    const wanted = { limit: 100, cursor, ...(search !== '' && { search }) };
-    return ask(api.GET('/v1/sources', { signal, params: { query: wanted } }));
-  });
+  const pages = useList('/v1/sources', { query: search === '' ? {} : { search } });
   const isEmpty = search === '' && !pages.hasMore && pages.items.every(({ builtIn }) => builtIn);
   const create = may('write') && !isLimited.value && (
     <LinkButton kind="main-action" href={hrefOf(['sources', '+new'])}>
-      {words.create}
+      Create a source
     </LinkButton>
   );
   return (
     <div class="stack">
-      <PageHead title={text.shell.pages.sources} lead={words.lead}>
+      <PageHead
+        title={text.shell.pages.sources}
+        lead="A source is an application that sends events. Each has its own write keys."
+      >
         {create}
       </PageHead>
-      <ListSearch label={words.find} query={query} />
-      {!pages.isFirst && isEmpty && <Empty title={words.empty} lead={words.emptyLead} />}
+      <ListSearch label="Find a source" query={query} />
+      {!pages.isFirst && isEmpty && <Empty title="No sources yet" lead={words.emptyLead} />}
       <PagedTable
         label={text.shell.pages.sources}
         columns={columns}
         pages={pages}
         keyOf={({ id }) => id}
-        empty={search !== '' && <Empty title={words.noneFound} />}
+        empty={search !== '' && <Empty title="No sources match this id or name" />}
       />
     </div>
   );

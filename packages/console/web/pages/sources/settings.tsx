@@ -5,14 +5,20 @@ import { DeleteCard } from '../../parts/delete-card.tsx';
 import { fieldsOf, Form } from '../../parts/entry-form.tsx';
 import { CheckField, TextField } from '../../parts/field.tsx';
 import { numberOf } from '../../parts/form.ts';
-import { text } from '../../text/index.ts';
 import { useEntryForm, type VersionProps } from '../../versions/change.ts';
 import { ConflictCard } from '../../versions/conflict.tsx';
 import { omit } from '../../versions/omit.ts';
 import { requests, type Source } from './requests.ts';
 import { WriteKeys } from './write-keys.tsx';
 
-const words = text.sources;
+const words = {
+  deleteMessage:
+    'Calls with its write keys are refused. Disconnect all destinations first: a connected source cannot be deleted.',
+  rateLimitHint:
+    'Calls above the limit are refused with 429. Leave empty for 2,000 while other sources send too.',
+  addIpHint:
+    'Adds the IP address of the sender to events without context.ip. Behind a proxy, ingest needs TAILRACE_TRUSTED_PROXIES.',
+};
 
 export function SourceSettings({ version, onVersion }: VersionProps<Source>) {
   const { id } = version.data;
@@ -22,10 +28,10 @@ export function SourceSettings({ version, onVersion }: VersionProps<Source>) {
       <Fields version={version} onVersion={onVersion} />
       <WriteKeys version={version} onVersion={onVersion} />
       <DeleteCard
+        kind="source"
         id={id}
-        words={words}
+        message={words.deleteMessage}
         onDelete={() => ask(api.DELETE('/v1/sources/{id}', { params }))}
-        list="sources"
       />
     </div>
   );
@@ -61,26 +67,30 @@ function Fields(props: VersionProps<Source>) {
   const { draft, setDraft, base, change } = useEntryForm(props, requests, draftOf);
   const { divergence } = change;
   if (divergence) {
-    return <ConflictCard title={text.versions.source} change={change} divergence={divergence} />;
+    return <ConflictCard kind="source" change={change} divergence={divergence} />;
   }
   const field = fieldsOf(draft, setDraft, change.error);
   return (
-    <Card title={words.settings}>
+    <Card title="Settings">
       <Form
         state={change}
         onSubmit={() => change.save(entryOf(draft, base.data))}
-        action={text.common.save}
+        action="Save"
         kind="main-action"
       >
-        <TextField label={words.name} hint={words.nameHint} {...field('name')} />
-        <TextField label={words.rateLimit} hint={words.rateLimitHint} {...field('rateLimit')} />
+        <TextField label="Name" hint="Display name. You can change it at any time." {...field('name')} />
+        <TextField label="Max calls per second" hint={words.rateLimitHint} {...field('rateLimit')} />
         <TextField
-          label={words.rateLimitBytes}
-          hint={words.rateLimitBytesHint}
+          label="Max bytes per second"
+          hint="Calls above the limit are refused with 429. Leave empty for 10 MB."
           {...field('rateLimitBytes')}
         />
-        <CheckField label={words.addIp} hint={words.addIpHint} {...field('addIp')} />
-        <CheckField label={words.isEnabled} hint={words.isEnabledHint} {...field('enabled')} />
+        <CheckField label="Add IP addresses to events" hint={words.addIpHint} {...field('addIp')} />
+        <CheckField
+          label="Enabled"
+          hint="Calls from a disabled source are rejected and never delivered."
+          {...field('enabled')}
+        />
       </Form>
     </Card>
   );

@@ -3,15 +3,19 @@ import { may } from '../../api/session.ts';
 import { Empty, PageHead, PageOfEntry } from '../../parts/card.tsx';
 import { Badge, Status } from '../../parts/status.tsx';
 import { tabOf, Tabs } from '../../parts/tabs.tsx';
-import { text } from '../../text/index.ts';
 import { Connect } from './connect.tsx';
 import { SourceEvents } from './events.tsx';
 import { requests } from './requests.ts';
 import { SourceSettings } from './settings.tsx';
 import { Usage } from './usage.tsx';
 
-const words = text.sources;
-const tabs = Object.entries(words.tabs) as [keyof typeof words.tabs, string][];
+const words = {
+  builtInLead:
+    'This source is part of Tailrace. Its events report what happens to destinations. It has no write key.',
+};
+
+const titles = { connect: 'Connect', events: 'Events', usage: 'Usage', settings: 'Settings' };
+const tabs = Object.entries(titles) as [keyof typeof titles, string][];
 
 interface SourcePageProps {
   readonly id: string;
@@ -37,7 +41,7 @@ export function SourcePage({ id, query }: SourcePageProps) {
           <span class="row">
             <code>{source.id}</code>
             <Status of={source.enabled ? 'enabled' : 'disabled'} />
-            {source.builtIn && <Badge>{words.builtIn}</Badge>}
+            {source.builtIn && <Badge>built in</Badge>}
           </span>
         }
       />
@@ -51,5 +55,5 @@ export function SourcePage({ id, query }: SourcePageProps) {
 }
 
 function BuiltIn() {
-  return <Empty title={words.builtIn} lead={words.builtInLead} />;
+  return <Empty title="built in" lead={words.builtInLead} />;
 }

@@ -1,7 +1,6 @@
 /** The attempts of a source's deliveries as they are made. It waits for the first one. */
 import { useEffect, useState } from 'preact/hooks';
-import { readLines } from '../../api/lines.ts';
-import type { LiveAttempt } from '../../api/live.ts';
+import { readLines, type LiveAttempt } from '../../api/lines.ts';
 import { ApiError, generation } from '../../api/client.ts';
 import { Button } from '../../parts/button.tsx';
 import { Card, Empty } from '../../parts/card.tsx';
@@ -9,10 +8,8 @@ import { formatCount, formatDuration } from '../../parts/format.ts';
 import { ErrorNote } from '../../parts/notes.tsx';
 import { Reason, Status } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
-import { text } from '../../text/index.ts';
 import { hrefOf } from '../../url/location.ts';
 
-const words = text.sources;
 const maxShown = 100;
 const againMs = 2_000;
 
@@ -57,7 +54,7 @@ export function Tail({ source }: { readonly source: string }) {
   return (
     <Card
       flush
-      title={words.tail}
+      title="Live"
       actions={
         <Button
           small
@@ -65,14 +62,17 @@ export function Tail({ source }: { readonly source: string }) {
             setOn(!isOn);
           }}
         >
-          {isOn ? words.tailStop : words.tailStart}
+          {isOn ? 'Stop' : 'Watch'}
         </Button>
       }
     >
       <ErrorNote error={error} />
-      <div class="tail" role="log" aria-label={words.tail} tabIndex={0}>
+      <div class="tail" role="log" aria-label="Live" tabIndex={0}>
         {attempts.length === 0 ? (
-          <Empty title={words.tailWaiting} lead={words.tailLead} />
+          <Empty
+            title="Waiting for the first event …"
+            lead="Delivery attempts appear here as they are made. Events without a destination do not appear."
+          />
         ) : (
           <ol>
             {attempts.map((attempt) => (
@@ -80,7 +80,11 @@ export function Tail({ source }: { readonly source: string }) {
             ))}
           </ol>
         )}
-        {missed > 0 && <p class="quiet small">{words.tailMissed(formatCount(missed))}</p>}
+        {missed > 0 && (
+          <p class="quiet small">
+            {formatCount(missed)} attempts were skipped because the page could not keep up.
+          </p>
+        )}
       </div>
     </Card>
   );

@@ -1,19 +1,16 @@
 /** The calls of a source by day. */
-import { api, ask, type Schema } from '../../api/client.ts';
-import { useResource } from '../../api/resource.ts';
+import type { Schema } from '../../api/client.ts';
+import { useGet } from '../../api/resource.ts';
 import { Card, Empty } from '../../parts/card.tsx';
-import { Chart } from '../../charts/chart.tsx';
+import { ChartCard } from '../../charts/chart-card.tsx';
 import { formatCount } from '../../parts/format.ts';
 import { ErrorNote } from '../../parts/notes.tsx';
 import { Table, type Column } from '../../parts/table.tsx';
-import { text } from '../../text/index.ts';
-
-const words = text.sources;
 
 const columns: readonly Column<Schema['UsageDay']>[] = [
-  { title: words.day, cell: ({ day }) => day },
-  { title: words.calls, kind: 'number', cell: ({ calls }) => formatCount(calls) },
-  { title: words.filtered, kind: 'number', cell: ({ filtered }) => formatCount(filtered) },
+  { title: 'Day (UTC)', cell: ({ day }) => day },
+  { title: 'Calls', kind: 'number', cell: ({ calls }) => formatCount(calls) },
+  { title: 'Blocked calls', kind: 'number', cell: ({ filtered }) => formatCount(filtered) },
   ...(['track', 'identify', 'page', 'screen', 'group', 'alias', 'delete'] as const).map(
     (type): Column<Schema['UsageDay']> => ({
       title: type,
@@ -24,35 +21,31 @@ const columns: readonly Column<Schema['UsageDay']>[] = [
 ];
 
 export function Usage({ id }: { readonly id: string }) {
-  const { data, error, reload } = useResource(`usage ${id}`, (signal) =>
-    ask(api.GET('/v1/sources/{id}/usage', { signal, params: { path: { id } } })),
-  );
+  const { data, error, reload } = useGet('/v1/sources/{id}/usage', { path: { id } });
   if (error) return <ErrorNote error={error} onRetry={reload} />;
   if (!data) return <div class="skeleton page-skeleton" aria-busy="true" />;
   const days = data.items;
   return (
     <div class="stack">
-      <p class="quiet">{words.usageLead}</p>
+      <p class="quiet">The last 90 days, in UTC.</p>
       {days.length > 0 && (
-        <Card title={words.usage}>
-          <Chart
-            label={words.usage}
-            isByDay
-            times={days.map(({ day }) => Date.parse(day))}
-            series={[
-              { label: words.calls, tone: 'accent', isArea: true, values: days.map(({ calls }) => calls) },
-              { label: words.filtered, tone: 'warning', values: days.map(({ filtered }) => filtered) },
-            ]}
-          />
-        </Card>
+        <ChartCard
+          title="Calls by day"
+          isByDay
+          times={days.map(({ day }) => Date.parse(day))}
+          series={[
+            { label: 'Calls', tone: 'accent', isArea: true, values: days.map(({ calls }) => calls) },
+            { label: 'Blocked calls', tone: 'warning', values: days.map(({ filtered }) => filtered) },
+          ]}
+        />
       )}
       <Card flush>
         <Table
-          label={words.usage}
+          label="Calls by day"
           columns={columns}
           items={days.toReversed()}
           keyOf={({ day }) => day}
-          empty={<Empty title={words.usageEmpty} lead={words.usageEmptyLead} />}
+          empty={<Empty title="No calls yet" lead="Calls appear here by day and type." />}
         />
       </Card>
     </div>

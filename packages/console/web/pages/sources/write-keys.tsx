@@ -1,55 +1,39 @@
 import { useState } from 'preact/hooks';
 import { api, ask, askWhole } from '../../api/client.ts';
+import { Action } from '../../parts/action.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
 import { Id } from '../../parts/code.tsx';
-import { confirmed } from '../../parts/dialog.tsx';
 import { attempt } from '../../parts/notes.tsx';
 import { Once } from '../../parts/once.tsx';
-import { text } from '../../text/index.ts';
-import type { VersionProps } from '../../versions/change.ts';
+import type { Version, VersionProps } from '../../versions/change.ts';
 import { requests, type Source } from './requests.ts';
 
-const words = text.sources;
+const words = {
+  keysLead:
+    'To rotate a key, add a new one, update your applications, then remove the old one. Calls with a removed key are refused.',
+};
 
 /** The write keys of a source. Rotation: add one, change the applications, remove the old one. */
 export function WriteKeys({ version, onVersion }: VersionProps<Source>) {
   const [added, setAdded] = useState<string>();
   const { id, writeKeys } = version.data;
   const params = { path: { id } };
+  const show = (changed: Version<Source> | undefined): void => {
+    if (changed) onVersion(changed);
+  };
   const add = async (): Promise<void> => {
     const answer = await attempt(() => ask(api.POST('/v1/sources/{id}/write-keys', { params })));
     if (!answer) return;
     setAdded(answer.writeKey);
-    const changed = await attempt(() => requests.load(id));
-    if (changed) onVersion(changed);
-  };
-  const remove = async (key: string): Promise<void> => {
-    const asked = {
-      title: words.removeKeyTitle,
-      message: (
-        <>
-          <p>
-            <code class="breakable">{key}</code>
-          </p>
-          <p>{words.removeKeyMessage}</p>
-        </>
-      ),
-      action: text.common.remove,
-    };
-    if (!(await confirmed({ ...asked, danger: true }))) return;
-    const changed = await attempt(
-      () => askWhole(api.DELETE('/v1/sources/{id}/write-keys/{key}', { params: { path: { id, key } } })),
-      words.removedKey,
-    );
-    if (changed) onVersion(changed);
+    show(await attempt(() => requests.load(id)));
   };
   return (
     <Card
-      title={words.keys}
+      title="Write keys"
       actions={
         <Button small onClick={add}>
-          {words.addKey}
+          Add a write key
         </Button>
       }
     >
@@ -60,14 +44,33 @@ export function WriteKeys({ version, onVersion }: VersionProps<Source>) {
             <li key={key} class="row spread">
               <Id of={key} />
               {writeKeys.length > 1 && (
-                <Button
+                <Action
                   small
                   kind="danger"
-                  label={`${text.common.remove} ${key}`}
-                  onClick={() => remove(key)}
+                  label={`Remove ${key}`}
+                  question={{
+                    title: 'Remove this write key?',
+                    message: (
+                      <>
+                        <p>
+                          <code class="breakable">{key}</code>
+                        </p>
+                        <p>
+                          Calls that use it are refused from now on. Make sure that no application still uses
+                          it.
+                        </p>
+                      </>
+                    ),
+                  }}
+                  request={() => {
+                    const path = { id, key };
+                    return askWhole(api.DELETE('/v1/sources/{id}/write-keys/{key}', { params: { path } }));
+                  }}
+                  done="Write key removed."
+                  after={show}
                 >
-                  {text.common.remove}
-                </Button>
+                  Remove
+                </Action>
               )}
             </li>
           ))}
@@ -75,8 +78,8 @@ export function WriteKeys({ version, onVersion }: VersionProps<Source>) {
       </div>
       {added !== undefined && (
         <Once
-          title={words.newKey}
-          lead={words.newKeyLead}
+          title="New write key"
+          lead="Copy it into your application. The Connect tab has snippets that use it."
           secret={added}
           onClose={() => {
             setAdded(undefined);

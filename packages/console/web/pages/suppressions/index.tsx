@@ -2,70 +2,79 @@
 import { useState } from 'preact/hooks';
 import { api, ApiError, ask, type Schema } from '../../api/client.ts';
 import { may } from '../../api/session.ts';
-import { Button } from '../../parts/button.tsx';
+import { Action } from '../../parts/action.tsx';
 import { Card, Empty, PageHead } from '../../parts/card.tsx';
-import { confirmed } from '../../parts/dialog.tsx';
-import { Form } from '../../parts/entry-form.tsx';
-import { problemOf, TextField } from '../../parts/field.tsx';
-import { linesOf, useSubmission } from '../../parts/form.ts';
+import { Form, useForm } from '../../parts/entry-form.tsx';
+import { TextField } from '../../parts/field.tsx';
+import { linesOf } from '../../parts/form.ts';
 import { formatCount } from '../../parts/format.ts';
-import { attempt, toast } from '../../parts/notes.tsx';
-import { usePages } from '../../lists/pager.tsx';
+import { toast } from '../../parts/notes.tsx';
+import { useList } from '../../lists/pager.tsx';
 import { PagedTable, type Column } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
 import { text } from '../../text/index.ts';
+import { isolated } from '../../text/isolated.ts';
 
-const words = text.people;
 type Suppression = Schema['GetSuppressionAnswer'];
 
 /** A token with the scope read may look up a user, and not list them. */
 export default function Suppressions() {
   return (
     <>
-      <PageHead title={text.shell.pages.suppressions} lead={words.suppressionsLead} />
+      <PageHead
+        title={text.shell.pages.suppressions}
+        lead="Events of suppressed users are not delivered. Delete calls still are."
+      />
       {may('write') ? <List /> : <Find />}
     </>
   );
 }
 
 function List() {
-  const pages = usePages('suppressions', (cursor, signal) =>
-    ask(api.GET('/v1/suppressions', { signal, params: { query: { limit: 100, cursor } } })),
-  );
-  const remove = async (userId: string): Promise<void> => {
-    const asked = { title: words.unsuppressTitle(userId), message: <p>{words.unsuppressMessage}</p> };
-    if (!(await confirmed({ ...asked, action: words.unsuppress, danger: true }))) return;
-    const params = { path: { userId } };
-    await attempt(() => ask(api.DELETE('/v1/suppressions/{userId}', { params })), words.unsuppressed);
-    await pages.reload();
-  };
+  const pages = useList('/v1/suppressions', {});
   return (
     <div class="stack">
       <div class="columns">
         <Find />
-        <Suppress onDone={() => pages.reload()} />
+        <Suppress onDone={pages.reload} />
       </div>
       <PagedTable
         label={text.shell.pages.suppressions}
-        columns={columnsOf(remove)}
+        columns={columnsOf(pages.reload)}
         pages={pages}
         keyOf={({ userId }) => userId}
-        empty={<Empty title={words.suppressionsEmpty} lead={words.suppressionsEmptyLead} />}
+        empty={
+          <Empty
+            title="No suppressed users"
+            lead="Suppress users whose events must not be delivered, for example after they objected."
+          />
+        }
       />
     </div>
   );
 }
 
-function columnsOf(remove: (userId: string) => Promise<void>): readonly Column<Suppression>[] {
+function columnsOf(onRemoved: () => unknown): readonly Column<Suppression>[] {
   return [
-    { title: words.user, kind: 'wrap', cell: ({ userId }) => <code>{userId}</code> },
-    { title: words.since, cell: ({ since }) => <Time at={since} /> },
+    { title: 'User', kind: 'wrap', cell: ({ userId }) => <code>{userId}</code> },
+    { title: 'Since', cell: ({ since }) => <Time at={since} /> },
     {
-      title: text.common.actions,
+      title: 'Actions',
       cell: ({ userId }) => (
-        <Button small kind="danger" label={`${words.unsuppress} ${userId}`} onClick={() => remove(userId)}>
-          {words.unsuppress}
-        </Button>
+        <Action
+          small
+          kind="danger"
+          label={`Remove ${userId}`}
+          question={{
+            title: `Deliver events of ${isolated(userId)} again?`,
+            message: 'New events are delivered. Events sent during the suppression are not.',
+          }}
+          request={() => ask(api.DELETE('/v1/suppressions/{userId}', { params: { path: { userId } } }))}
+          done="The user is no longer suppressed."
+          after={onRemoved}
+        >
+          Remove
+        </Action>
       ),
     },
   ];
@@ -74,27 +83,22 @@ function columnsOf(remove: (userId: string) => Promise<void>): readonly Column<S
 const notFound = 404;
 
 function Find() {
-  const [userId, setUserId] = useState('');
   const [answer, setAnswer] = useState('');
-  const submission = useSubmission();
-  const find = (): Promise<boolean> =>
-    submission.run(async () => {
-      setAnswer('');
-      const params = { path: { userId } };
-      try {
-        await ask(api.GET('/v1/suppressions/{userId}', { params }));
-        setAnswer(words.isSuppressed(userId));
-      } catch (reason) {
-        if (!(reason instanceof ApiError) || reason.status !== notFound) throw reason;
-        setAnswer(words.notSuppressed(userId));
-      }
-    });
+  const { field, form } = useForm({ userId: '' }, async ({ userId }) => {
+    setAnswer('');
+    try {
+      await ask(api.GET('/v1/suppressions/{userId}', { params: { path: { userId } } }));
+      setAnswer(`${isolated(userId)} is suppressed.`);
+    } catch (reason) {
+      if (!(reason instanceof ApiError) || reason.status !== notFound) throw reason;
+      setAnswer(`${isolated(userId)} is not suppressed.`);
+    }
+  });
   return (
-    <Card title={words.find}>
+    <Card title="Find a user">
       <Form
-        state={submission}
-        onSubmit={find}
-        action={words.findAction}
+        {...form}
+        action="Find"
         wide
         beside={
           <span role="status" class="breakable">
@@ -102,34 +106,28 @@ function Find() {
           </span>
         }
       >
-        <TextField label={words.user} hint={words.findHint} value={userId} onValue={setUserId} required />
+        <TextField label="User" hint="The exact user id." {...field('userId')} required />
       </Form>
     </Card>
   );
 }
 
 function Suppress({ onDone }: { readonly onDone: () => Promise<void> }) {
-  const [typed, setTyped] = useState('');
-  const submission = useSubmission();
-  const suppress = (): Promise<boolean> =>
-    submission.run(async () => {
-      const body = { userIds: linesOf(typed) };
-      const { added } = await ask(api.POST('/v1/suppressions', { body }));
-      toast(words.suppressed(formatCount(added)));
-      setTyped('');
-      await onDone();
-    });
+  const { field, form, setDraft } = useForm({ userIds: '' }, async ({ userIds }) => {
+    const { added } = await ask(api.POST('/v1/suppressions', { body: { userIds: linesOf(userIds) } }));
+    toast(`${formatCount(added)} more users suppressed.`);
+    setDraft({ userIds: '' });
+    await onDone();
+  });
   return (
-    <Card title={words.suppress}>
-      <Form state={submission} onSubmit={suppress} action={words.suppress} kind="main-action" wide>
+    <Card title="Suppress users">
+      <Form {...form} action="Suppress users" kind="main-action" wide>
         <TextField
-          label={words.userIds}
-          hint={words.userIdsHint}
-          value={typed}
-          onValue={setTyped}
+          label="User ids"
+          hint="One per line, as they appear in events."
+          {...field('userIds')}
           lines={3}
           required
-          problem={problemOf(submission.error, 'userIds')}
         />
       </Form>
     </Card>

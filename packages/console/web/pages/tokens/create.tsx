@@ -1,14 +1,19 @@
-import { useState } from 'preact/hooks';
 import { api, ask, type Schema } from '../../api/client.ts';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { fieldsOf } from '../../parts/entry-form.tsx';
+import { useForm } from '../../parts/entry-form.tsx';
 import { ChoiceField, TextField } from '../../parts/field.tsx';
-import { linesOf, useSubmission } from '../../parts/form.ts';
+import { linesOf } from '../../parts/form.ts';
 import { ErrorNote } from '../../parts/notes.tsx';
-import { text } from '../../text/index.ts';
 
-const words = text.access;
+const words = {
+  scopes: {
+    read: 'read: view everything except secrets, bodies and user ids',
+    write: 'write: also change sources, destinations and deliveries',
+    admin: 'admin: also manage tokens and view the audit log',
+  },
+  limitHint: 'One id per line. Leave empty for no limit.',
+};
 
 const newDraft = {
   name: '',
@@ -24,48 +29,54 @@ interface CreateTokenProps {
 }
 
 export function CreateToken({ onClose, onMade }: CreateTokenProps) {
-  const [draft, setDraft] = useState(newDraft);
-  const { isBusy, error, run } = useSubmission();
-  const field = fieldsOf(draft, setDraft, error);
-  const create = (): Promise<boolean> =>
-    run(async () => {
-      const { name, scope, expiresIn } = draft;
-      const [sources, destinations] = [linesOf(draft.sources), linesOf(draft.destinations)];
-      const body = {
-        name,
-        scope,
-        ...(sources.length > 0 && { sources }),
-        ...(destinations.length > 0 && { destinations }),
-        ...(expiresIn.trim() !== '' && { expiresIn: expiresIn.trim() }),
-      };
-      onMade((await ask(api.POST('/v1/tokens', { body }))).token);
-    });
+  const { field, form } = useForm(newDraft, async ({ name, scope, expiresIn, ...draft }) => {
+    const [sources, destinations] = [linesOf(draft.sources), linesOf(draft.destinations)];
+    const body = {
+      name,
+      scope,
+      ...(sources.length > 0 && { sources }),
+      ...(destinations.length > 0 && { destinations }),
+      ...(expiresIn.trim() !== '' && { expiresIn: expiresIn.trim() }),
+    };
+    onMade((await ask(api.POST('/v1/tokens', { body }))).token);
+  });
+  const { error, isBusy } = form.state;
   return (
-    <Dialog title={words.createToken} onClose={onClose}>
+    <Dialog title="Create a token" onClose={onClose}>
       <form
         class="stack"
         onSubmit={(event) => {
           event.preventDefault();
-          void create();
+          void form.onSubmit();
         }}
       >
-        <TextField label={words.tokenName} hint={words.tokenNameHint} {...field('name')} required autofocus />
-        <ChoiceField label={words.scope} {...field('scope')} choices={Object.entries(words.scopes)} />
+        <TextField
+          label="Name"
+          hint="The person or program that uses the token. Shown in the audit log."
+          {...field('name')}
+          required
+          autofocus
+        />
+        <ChoiceField label="Scope" {...field('scope')} choices={Object.entries(words.scopes)} />
         <div class="columns">
-          <TextField label={words.limitSources} hint={words.limitHint} {...field('sources')} lines={2} />
+          <TextField label="Only these sources" hint={words.limitHint} {...field('sources')} lines={2} />
           <TextField
-            label={words.limitDestinations}
+            label="Only these destinations"
             hint={words.limitHint}
             {...field('destinations')}
             lines={2}
           />
         </div>
-        <TextField label={words.expiresIn} hint={words.expiresInHint} {...field('expiresIn')} />
+        <TextField
+          label="Expires in"
+          hint="A duration such as 24h or 90d. Leave empty for a token that does not expire."
+          {...field('expiresIn')}
+        />
         <ErrorNote error={error} />
         <div class="actions">
-          <Button onClick={onClose}>{text.common.cancel}</Button>
+          <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" kind="main-action" isBusy={isBusy}>
-            {text.common.create}
+            Create
           </Button>
         </div>
       </form>

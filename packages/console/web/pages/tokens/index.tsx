@@ -1,52 +1,51 @@
 /** Tokens of the API: create, list, revoke. */
 import { useState } from 'preact/hooks';
 import { api, ask, type Schema } from '../../api/client.ts';
+import { Action } from '../../parts/action.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Empty, PageHead } from '../../parts/card.tsx';
-import { confirmed } from '../../parts/dialog.tsx';
-import { attempt } from '../../parts/notes.tsx';
 import { Once } from '../../parts/once.tsx';
-import { usePages } from '../../lists/pager.tsx';
+import { useList } from '../../lists/pager.tsx';
 import { Badge } from '../../parts/status.tsx';
 import { PagedTable, type Column } from '../../parts/table.tsx';
 import { Ago, Time } from '../../parts/time.tsx';
 import { text } from '../../text/index.ts';
 import { CreateToken } from './create.tsx';
+import { isolated } from '../../text/isolated.ts';
 
-const words = text.access;
+const words = {
+  tokensEmptyLead:
+    'Tokens from the settings (TAILRACE_API_TOKEN) are not listed. Create one for each person or program, so that the audit log shows who made each change.',
+};
+
 type Token = Schema['Token'];
 
 export default function Tokens() {
   const [isCreating, setCreating] = useState(false);
   const [made, setMade] = useState<string>();
-  const pages = usePages('tokens', (cursor, signal) =>
-    ask(api.GET('/v1/tokens', { signal, params: { query: { limit: 100, cursor } } })),
-  );
-  const revoke = async ({ id, name }: Token): Promise<void> => {
-    const asked = { title: words.revokeTitle(name), message: <p>{words.revokeMessage}</p> };
-    if (!(await confirmed({ ...asked, action: words.revoke, danger: true }))) return;
-    await attempt(() => ask(api.DELETE('/v1/tokens/{id}', { params: { path: { id } } })), words.revoked);
-    await pages.reload();
-  };
+  const pages = useList('/v1/tokens', {});
   const open = (): void => {
     setCreating(true);
   };
   const create = (
     <Button kind="main-action" onClick={open}>
-      {words.createToken}
+      Create a token
     </Button>
   );
   return (
     <>
-      <PageHead title={text.shell.pages.tokens} lead={words.tokensLead}>
+      <PageHead
+        title={text.shell.pages.tokens}
+        lead="Tokens for the management API and this console. A token is shown once, when you create it."
+      >
         {create}
       </PageHead>
       <PagedTable
         label={text.shell.pages.tokens}
-        columns={columnsOf(revoke)}
+        columns={columnsOf(pages.reload)}
         pages={pages}
         keyOf={({ id }) => id}
-        empty={<Empty title={words.tokensEmpty} lead={words.tokensEmptyLead} />}
+        empty={<Empty title="No tokens yet" lead={words.tokensEmptyLead} />}
       />
       {isCreating && (
         <CreateToken
@@ -62,8 +61,8 @@ export default function Tokens() {
       )}
       {made !== undefined && (
         <Once
-          title={words.newToken}
-          lead={words.newTokenLead}
+          title="New token"
+          lead="Copy it now. You will not be able to see it again."
           secret={made}
           onClose={() => {
             setMade(undefined);
@@ -74,31 +73,42 @@ export default function Tokens() {
   );
 }
 
-function columnsOf(revoke: (token: Token) => Promise<void>): readonly Column<Token>[] {
+function columnsOf(onRevoked: () => unknown): readonly Column<Token>[] {
   return [
-    { title: words.tokenName, kind: 'wrap', cell: ({ name }) => name },
-    { title: words.scope, cell: ({ scope }) => <Badge tone="accent">{scope}</Badge> },
+    { title: 'Name', kind: 'wrap', cell: ({ name }) => name },
+    { title: 'Scope', cell: ({ scope }) => <Badge tone="accent">{scope}</Badge> },
     {
-      title: words.limits,
+      title: 'Limited to',
       kind: 'wrap',
       cell: ({ sources, destinations }) =>
-        [...(sources ?? []), ...(destinations ?? [])].join(', ') || words.unlimited,
+        [...(sources ?? []), ...(destinations ?? [])].join(', ') || 'everything',
     },
-    { title: words.expires, cell: expiryOf },
-    { title: words.created, cell: ({ createdAt }) => <Time at={createdAt} /> },
-    { title: words.by, cell: ({ createdBy }) => createdBy, kind: 'wrap' },
+    { title: 'Expires', cell: expiryOf },
+    { title: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
+    { title: 'by', cell: ({ createdBy }) => createdBy, kind: 'wrap' },
     {
-      title: text.common.actions,
-      cell: (token) => (
-        <Button small kind="danger" label={`${words.revoke} ${token.name}`} onClick={() => revoke(token)}>
-          {words.revoke}
-        </Button>
+      title: 'Actions',
+      cell: ({ id, name }) => (
+        <Action
+          small
+          kind="danger"
+          label={`Revoke ${name}`}
+          question={{
+            title: `Revoke the token ${isolated(name)}?`,
+            message: 'Requests and sessions that use it stop working within two seconds.',
+          }}
+          request={() => ask(api.DELETE('/v1/tokens/{id}', { params: { path: { id } } }))}
+          done="Token revoked."
+          after={onRevoked}
+        >
+          Revoke
+        </Action>
       ),
     },
   ];
 }
 
 function expiryOf({ expired, expiresAt }: Token) {
-  if (expired) return <Badge tone="bad">{words.expired}</Badge>;
-  return expiresAt === undefined ? words.never : <Ago at={expiresAt} />;
+  if (expired) return <Badge tone="bad">expired</Badge>;
+  return expiresAt === undefined ? 'never' : <Ago at={expiresAt} />;
 }

@@ -1,6 +1,5 @@
 import { useLayoutEffect, useState } from 'preact/hooks';
-import { api, ask } from '../../api/client.ts';
-import { useResource } from '../../api/resource.ts';
+import { useGet } from '../../api/resource.ts';
 import { Button } from '../../parts/button.tsx';
 import { Card, Empty, PageHead } from '../../parts/card.tsx';
 import { TextField } from '../../parts/field.tsx';
@@ -19,7 +18,10 @@ export default function WhyPage({ steps }: PageProps) {
   }, [id]);
   return (
     <div class="stack wide">
-      <PageHead title={text.shell.pages.why} lead={text.why.lead} />
+      <PageHead
+        title={text.shell.pages.why}
+        lead="Paste an event id (messageId) to see everything that happened to the event."
+      />
       <form
         class="ask"
         role="search"
@@ -29,41 +31,40 @@ export default function WhyPage({ steps }: PageProps) {
         }}
       >
         <TextField
-          label={text.why.id}
+          label="Event id"
           value={typed}
           onValue={setTyped}
           mono
           autofocus={id === ''}
-          hint={text.why.example}
+          hint="Find the id in the call, in the SDK's log, or on the page of a delivery."
         />
         <Button type="submit" kind="main-action">
-          {text.why.explain}
+          Explain
         </Button>
       </form>
-      {id === '' ? <Empty title={text.why.empty} /> : <Explained id={id} />}
+      {id === '' ? <Empty title="What happened to an event?" /> : <Explained id={id} />}
     </div>
   );
 }
 
 function Explained({ id }: { readonly id: string }) {
-  const shown = useResource(id, (signal) =>
-    ask(api.GET('/v1/events/{eventId}', { params: { path: { eventId: id } }, signal })),
-  );
+  const shown = useGet('/v1/events/{eventId}', { path: { eventId: id } });
   const { data, error, isLoading } = shown;
-  if (error) return <ErrorNote error={error} onRetry={() => shown.reload()} />;
+  if (error) return <ErrorNote error={error} onRetry={shown.reload} />;
   if (!data) return <div class="skeleton list-skeleton" aria-busy={isLoading} />;
   const { outcome, explanation, behind, searched } = data;
   return (
-    <Card title={text.why.outcomes[outcome]}>
+    <Card title={text.outcomes[outcome]}>
       <div class="stack">
         <p>{explanation}</p>
         <Picture trace={data} />
         {searched && (
           <p class="quiet small">
-            {text.why.searched} <Time at={searched.since} />. {!searched.complete && text.why.incomplete}
+            All events searched since <Time at={searched.since} />.{' '}
+            {!searched.complete && 'The search ended early. Try again.'}
           </p>
         )}
-        {behind > 0 && <p class="quiet small">{text.why.behind(formatCount(behind))}</p>}
+        {behind > 0 && <p class="quiet small">The history is still reading {formatCount(behind)} records.</p>}
       </div>
     </Card>
   );

@@ -18,16 +18,16 @@ export function Picture({ trace }: { readonly trace: Trace }) {
   const at = accepted?.acceptedAt ?? first?.createdAt ?? decision?.decidedAt;
   const isKnown = at !== undefined || rejections.length > 0;
   return (
-    <figure class="picture" aria-label={text.why.picture}>
+    <figure class="picture" aria-label="Event flow">
       {rejections.map(({ code, message, rejectedAt }) => (
-        <Node key={rejectedAt} tone="bad" title={text.why.rejected} at={rejectedAt}>
+        <Node key={rejectedAt} tone="bad" title="Rejected" at={rejectedAt}>
           <code>{code}</code>
           <p class="breakable">{message}</p>
         </Node>
       ))}
-      {!isKnown && <Node tone="neutral" title={text.why.unknown} />}
+      {!isKnown && <Node tone="neutral" title="Not found" />}
       {at !== undefined && (
-        <Node tone="accent" title={text.why.accepted} at={accepted?.acceptedAt}>
+        <Node tone="accent" title="Accepted by ingest" at={accepted?.acceptedAt}>
           {sourceId !== undefined && <a href={hrefOf(['sources', sourceId])}>{sourceId}</a>}
         </Node>
       )}
@@ -36,10 +36,10 @@ export function Picture({ trace }: { readonly trace: Trace }) {
           <Arrow />
           <Node
             tone={deliveries.length > 0 ? 'good' : 'warning'}
-            title={text.why.router}
+            title="Router"
             at={decision?.decidedAt ?? first?.createdAt}
           >
-            {text.why.outcomes[outcome]}
+            {text.outcomes[outcome]}
           </Node>
           <Arrow />
           <ul class="branches">
@@ -129,15 +129,15 @@ function Filtered({ group }: { readonly group: Trace['decisions'][number]['filte
               <a href={hrefOf(['destinations', id])}>{id}</a>
             </span>
           ))}
-          {count > shown.length && ` ${text.why.more(count - shown.length)}`}
+          {count > shown.length && ` and ${count - shown.length} more`}
         </>
       }
     >
-      <Badge>{text.why.notDelivered}</Badge>
+      <Badge>not delivered</Badge>
       <Reason of={reason} />
       {rule && (
         <span class="small">
-          {text.why.rule} <code class="breakable">{rule.text}</code>
+          Rule <code class="breakable">{rule.text}</code>
         </span>
       )}
     </Node>

@@ -1,6 +1,6 @@
 /** The failed attempts of a destination by reason, each with its newest sample. */
-import { api, ask, type Schema } from '../../../api/client.ts';
-import { useResource } from '../../../api/resource.ts';
+import type { Schema } from '../../../api/client.ts';
+import { useGet } from '../../../api/resource.ts';
 import { LinkButton } from '../../../parts/button.tsx';
 import { Card, Empty } from '../../../parts/card.tsx';
 import { formatCount, formatDuration } from '../../../parts/format.ts';
@@ -8,29 +8,27 @@ import { ErrorNote } from '../../../parts/notes.tsx';
 import { Reason, Status } from '../../../parts/status.tsx';
 import { Table, type Column } from '../../../parts/table.tsx';
 import { Time } from '../../../parts/time.tsx';
-import { text } from '../../../text/index.ts';
 import { hrefOf } from '../../../url/location.ts';
 import { RangeChoice, rangeOf } from './range.tsx';
 
-const words = text.destinations;
 const everyMs = 15_000;
 type Failure = Schema['GetDestinationFailuresAnswer']['items'][number];
 type Sample = Failure['samples'][number];
 
 const columns: readonly Column<Sample>[] = [
   {
-    title: words.delivery,
+    title: 'Delivery',
     cell: ({ deliveryId }) => (
       <a class="row-link mono" href={hrefOf(['deliveries', deliveryId])}>
         {deliveryId.slice(0, 8)}
       </a>
     ),
   },
-  { title: words.attempt, kind: 'number', cell: ({ attempt }) => attempt },
-  { title: words.state, cell: ({ outcome }) => <Status of={outcome} /> },
-  { title: words.sent, cell: ({ startedAt }) => <Time at={startedAt} /> },
+  { title: 'Attempts', kind: 'number', cell: ({ attempt }) => attempt },
+  { title: 'State', cell: ({ outcome }) => <Status of={outcome} /> },
+  { title: 'Sent', cell: ({ startedAt }) => <Time at={startedAt} /> },
   {
-    title: words.answer,
+    title: 'Response',
     kind: 'wrap',
     cell: ({ urls }) =>
       urls.map(({ url, status, reason, detail, latencyMs }, index) => (
@@ -49,20 +47,16 @@ interface FailuresProps {
 
 export function Failures({ id, query }: FailuresProps) {
   const since = rangeOf(query['range']);
-  const { data, error, reload } = useResource(
-    `failures ${id} ${since}`,
-    (signal) =>
-      ask(api.GET('/v1/destinations/{id}/failures', { signal, params: { path: { id }, query: { since } } })),
-    { everyMs },
-  );
+  const params = { path: { id }, query: { since } };
+  const { data, error, reload } = useGet('/v1/destinations/{id}/failures', params, { everyMs });
   return (
     <div class="stack">
       <RangeChoice current={since} />
-      <p class="quiet">{words.failuresLead}</p>
+      <p class="quiet">Failed attempts by reason, with the latest samples.</p>
       <ErrorNote error={error} onRetry={reload} />
       {data?.items.length === 0 && (
         <Card>
-          <Empty title={words.noFailures} lead={words.noFailuresLead} />
+          <Empty title="No failures in this period" lead="The receiver accepted every attempt." />
         </Card>
       )}
       {data?.items.map((failure) => (
@@ -88,19 +82,19 @@ function FailureCard({
       actions={
         dead > 0 && (
           <LinkButton small href={hrefOf(['replays'], { destination: id, reason })}>
-            {words.deadLetters}
+            Dead letters
           </LinkButton>
         )
       }
     >
       <p class="note">
-        {words.failure(formatCount(count), formatCount(dead))}{' '}
+        {formatCount(count)} failed attempts, {formatCount(dead)} dead letters{' '}
         <span class="quiet">
           <Time at={firstAt} /> – <Time at={lastAt} />
         </span>
       </p>
       <Table
-        label={words.sample}
+        label="Latest sample"
         columns={columns}
         items={samples}
         keyOf={({ deliveryId, attempt }) => `${deliveryId} ${attempt}`}

@@ -1,16 +1,14 @@
 /** The numbers of a destination over time, and its pending deliveries. */
-import { api, ask, type Schema } from '../../../api/client.ts';
-import { useResource } from '../../../api/resource.ts';
+import type { Schema } from '../../../api/client.ts';
+import { useGet } from '../../../api/resource.ts';
 import { Card, Empty } from '../../../parts/card.tsx';
-import { Chart } from '../../../charts/chart.tsx';
+import { ChartCard } from '../../../charts/chart-card.tsx';
 import { formatCount, formatDuration, formatShare } from '../../../parts/format.ts';
 import { ErrorNote } from '../../../parts/notes.tsx';
-import { text } from '../../../text/index.ts';
 import type { Destination } from '../draft.ts';
 import { Pending } from './pending.tsx';
 import { RangeChoice, rangeOf } from './range.tsx';
 
-const words = text.destinations;
 const everyMs = 10_000;
 type Stats = Schema['GetDestinationStatsAnswer'];
 
@@ -22,12 +20,8 @@ interface OverviewProps {
 export function DestinationOverview({ destination, query }: OverviewProps) {
   const { id } = destination;
   const since = rangeOf(query['range']);
-  const { data, error, reload } = useResource(
-    `stats ${id} ${since}`,
-    (signal) =>
-      ask(api.GET('/v1/destinations/{id}/stats', { signal, params: { path: { id }, query: { since } } })),
-    { everyMs },
-  );
+  const params = { path: { id }, query: { since } };
+  const { data, error, reload } = useGet('/v1/destinations/{id}/stats', params, { everyMs });
   return (
     <div class="stack">
       <RangeChoice current={since} />
@@ -36,7 +30,10 @@ export function DestinationOverview({ destination, query }: OverviewProps) {
       <div class="columns">
         {data?.items.length === 0 ? (
           <Card>
-            <Empty title={words.noAttempts} lead={words.noAttemptsLead} />
+            <Empty
+              title="No attempts in this period"
+              lead="Choose a longer period or send a test event. Attempts appear here as they are made."
+            />
           </Card>
         ) : (
           <Charts stats={data} />
@@ -53,10 +50,10 @@ function Numbers({ total }: { readonly total: Stats['total'] | undefined }) {
   const show = (value: string): string => (total ? value : '–');
   const latency = (ms: number | undefined): string => (ms === undefined ? '–' : formatDuration(ms));
   const entries: readonly (readonly [string, string])[] = [
-    [words.delivered, show(formatCount(delivered))],
-    [words.retrying, show(formatCount(retry))],
-    [words.dead, show(formatCount(dead))],
-    [words.success, show(formatShare(delivered, attempts))],
+    ['Delivered', show(formatCount(delivered))],
+    ['Retrying', show(formatCount(retry))],
+    ['Dead', show(formatCount(dead))],
+    ['Success rate', show(formatShare(delivered, attempts))],
     ['p50', latency(p50)],
     ['p99', latency(p99)],
   ];
@@ -77,13 +74,14 @@ function Numbers({ total }: { readonly total: Stats['total'] | undefined }) {
 /** Without statistics, the place that the charts will take. */
 function Charts({ stats }: { readonly stats: Stats | undefined }) {
   if (!stats) {
-    return [words.attempts, words.latency, words.backlog].map((title) => (
+    return ['Attempts by outcome', 'Receiver latency', 'Pending over time'].map((title) => (
       <Card key={title} title={title}>
         <div class="skeleton chart-skeleton" aria-busy="true" />
       </Card>
     ));
   }
   const times = stats.backlog.map(({ at }) => Date.parse(at));
+  const pending = stats.backlog.map(({ deliveries }) => deliveries);
   const byTime = new Map(stats.items.map((item) => [Date.parse(item.at), item]));
   const count = (name: 'delivered' | 'retry' | 'dead'): number[] =>
     times.map((at) => byTime.get(at)?.[name] ?? 0);
@@ -91,42 +89,29 @@ function Charts({ stats }: { readonly stats: Stats | undefined }) {
     times.map((at) => byTime.get(at)?.latencyMs[name] ?? null);
   return (
     <>
-      <Card title={words.attempts}>
-        <Chart
-          label={words.attempts}
-          times={times}
-          series={[
-            { label: words.delivered, tone: 'good', isArea: true, values: count('delivered') },
-            { label: words.retrying, tone: 'warning', values: count('retry') },
-            { label: words.dead, tone: 'bad', values: count('dead') },
-          ]}
-        />
-      </Card>
-      <Card title={words.latency}>
-        <Chart
-          label={words.latency}
-          times={times}
-          format={formatDuration}
-          series={[
-            { label: 'p50', tone: 'accent', values: latency('p50') },
-            { label: 'p99', tone: 'warning', values: latency('p99') },
-          ]}
-        />
-      </Card>
-      <Card title={words.backlog}>
-        <Chart
-          label={words.backlog}
-          times={times}
-          series={[
-            {
-              label: words.waiting,
-              tone: 'accent',
-              isArea: true,
-              values: stats.backlog.map(({ deliveries }) => deliveries),
-            },
-          ]}
-        />
-      </Card>
+      <ChartCard
+        title="Attempts by outcome"
+        times={times}
+        series={[
+          { label: 'Delivered', tone: 'good', isArea: true, values: count('delivered') },
+          { label: 'Retrying', tone: 'warning', values: count('retry') },
+          { label: 'Dead', tone: 'bad', values: count('dead') },
+        ]}
+      />
+      <ChartCard
+        title="Receiver latency"
+        times={times}
+        format={formatDuration}
+        series={[
+          { label: 'p50', tone: 'accent', values: latency('p50') },
+          { label: 'p99', tone: 'warning', values: latency('p99') },
+        ]}
+      />
+      <ChartCard
+        title="Pending over time"
+        times={times}
+        series={[{ label: 'Pending deliveries', tone: 'accent', isArea: true, values: pending }]}
+      />
     </>
   );
 }

@@ -1,88 +1,84 @@
 /** The pending deliveries of a destination: why they wait, and until when. */
 import { api, ask, type Schema } from '../../../api/client.ts';
-import { useResource } from '../../../api/resource.ts';
+import { useGet } from '../../../api/resource.ts';
 import { may } from '../../../api/session.ts';
-import { Button, LinkButton } from '../../../parts/button.tsx';
+import { Action } from '../../../parts/action.tsx';
+import { LinkButton } from '../../../parts/button.tsx';
 import { Card, Empty } from '../../../parts/card.tsx';
-import { confirmed } from '../../../parts/dialog.tsx';
-import { formatCount } from '../../../parts/format.ts';
-import { attempt } from '../../../parts/notes.tsx';
+import { formatCount, formatTier } from '../../../parts/format.ts';
 import { Reason } from '../../../parts/status.tsx';
 import { Table, type Column } from '../../../parts/table.tsx';
 import { Ago, Time } from '../../../parts/time.tsx';
-import { text } from '../../../text/index.ts';
 import { hrefOf } from '../../../url/location.ts';
 import type { Destination } from '../draft.ts';
 
-const words = text.destinations;
 const everyMs = 5_000;
 type Row = Schema['PendingDeliveries'];
 
 const columns: readonly Column<Row>[] = [
   {
-    title: words.tier,
-    cell: ({ tier }) => (tier === undefined ? text.overview.firstQueue : text.overview.retryTier(tier)),
+    title: 'Waiting in',
+    cell: ({ tier }) => formatTier(tier),
   },
-  { title: words.reason, kind: 'wrap', cell: ({ reason }) => <Reason of={reason} /> },
-  { title: words.deliveries, kind: 'number', cell: ({ deliveries }) => formatCount(deliveries) },
+  { title: 'Reason', kind: 'wrap', cell: ({ reason }) => <Reason of={reason} /> },
+  { title: 'Deliveries', kind: 'number', cell: ({ deliveries }) => formatCount(deliveries) },
 ];
 
 export function Pending({ destination }: { readonly destination: Destination }) {
   const { id, paused } = destination;
-  const { data, error, reload } = useResource(
-    `pending ${id}`,
-    (signal) => ask(api.GET('/v1/destinations/{id}/pending', { signal, params: { path: { id } } })),
-    {
-      everyMs,
-    },
-  );
   const params = { path: { id } };
-  const retry = async (): Promise<void> => {
-    await attempt(() => ask(api.POST('/v1/destinations/{id}/retry', { params })), words.retryNowDone);
-    await reload();
-  };
-  const drain = async (): Promise<void> => {
-    const asked = { title: words.drainTitle, message: <p>{words.drainMessage}</p>, action: words.drain };
-    if (!(await confirmed({ ...asked, danger: true }))) return;
-    await attempt(() => ask(api.POST('/v1/destinations/{id}/drain', { params })), words.drainDone);
-    await reload();
-  };
+  const { data, error, reload } = useGet('/v1/destinations/{id}/pending', params, { everyMs });
   return (
     <Card
       flush
-      title={words.waiting}
+      title="Pending deliveries"
       actions={
         may('write') &&
         data &&
         data.total > 0 && (
           <span class="row">
-            <Button small onClick={retry}>
-              {words.retryNow}
-            </Button>
-            <Button small kind="danger" onClick={drain}>
-              {words.drain}
-            </Button>
+            <Action
+              small
+              request={() => ask(api.POST('/v1/destinations/{id}/retry', { params }))}
+              done="Retrying pending deliveries as fast as the receiver accepts them."
+              after={reload}
+            >
+              Retry all now
+            </Action>
+            <Action
+              small
+              kind="danger"
+              question={{
+                title: 'Turn all pending deliveries into dead letters?',
+                message: 'They are not attempted again. You can replay dead letters for 30 days.',
+              }}
+              request={() => ask(api.POST('/v1/destinations/{id}/drain', { params }))}
+              done="Moving pending deliveries to dead letters."
+              after={reload}
+            >
+              Drain
+            </Action>
           </span>
         )
       }
     >
-      {paused && <p class="quiet note">{words.waitingPaused}</p>}
+      {paused && <p class="quiet note">The destination is paused. Deliveries wait until it is resumed.</p>}
       {data && <WaitsFor pending={data} />}
       <Table
-        label={words.waiting}
+        label="Pending deliveries"
         columns={columns}
         items={data?.items}
         keyOf={({ tier, reason }) => `${tier ?? ''} ${reason ?? ''}`}
         error={error}
         onRetry={reload}
-        empty={<Empty title={words.waitingNone} />}
+        empty={<Empty title="Nothing is pending." />}
       />
       <div class="row more">
         <LinkButton small href={hrefOf(['deliveries'], { destination: id })}>
-          {words.allDeliveries}
+          All deliveries to this destination
         </LinkButton>
         <LinkButton small href={hrefOf(['filtered'], { destination: id })}>
-          {words.allFiltered}
+          Events it did not receive
         </LinkButton>
       </div>
     </Card>
@@ -100,19 +96,19 @@ function WaitsFor({ pending }: { readonly pending: Schema['DestinationPending'] 
       {openSince !== undefined && (
         <>
           {' '}
-          {words.openSince} <Time at={openSince} />
+          since <Time at={openSince} />
         </>
       )}
       {nextDueAt !== undefined && (
         <>
           {' · '}
-          {isOpen ? words.probe : words.due} <Ago at={nextDueAt} />
+          {isOpen ? 'next probe' : 'next attempt'} <Ago at={nextDueAt} />
         </>
       )}
       {oldestAt !== undefined && (
         <>
           {' · '}
-          {words.oldest} <Ago at={oldestAt} />
+          oldest created <Ago at={oldestAt} />
         </>
       )}
     </p>

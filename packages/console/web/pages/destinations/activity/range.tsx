@@ -1,11 +1,10 @@
 /** The time range of a destination's numbers, in the address: `?range=24h`. */
-import { Button } from '../../../parts/button.tsx';
-import { text } from '../../../text/index.ts';
+import { Choices } from '../../../parts/button.tsx';
 import { setQuery } from '../../../url/location.ts';
 
-const words = text.destinations;
-type Range = keyof typeof words.ranges;
-const ranges = Object.entries(words.ranges) as [Range, string][];
+const titles = { '1h': 'Last hour', '6h': 'Last 6 hours', '24h': 'Last 24 hours', '168h': 'Last 7 days' };
+type Range = keyof typeof titles;
+const ranges = Object.entries(titles) as [Range, string][];
 
 /** A duration that the API reads as `since`. */
 export function rangeOf(wanted: string | undefined): Range {
@@ -13,20 +12,8 @@ export function rangeOf(wanted: string | undefined): Range {
 }
 
 export function RangeChoice({ current }: { readonly current: Range }) {
-  return (
-    <div class="choices" role="group" aria-label={words.range}>
-      {ranges.map(([range, title]) => (
-        <Button
-          key={range}
-          small
-          extra={{ 'aria-pressed': range === current }}
-          onClick={() => {
-            setQuery({ range });
-          }}
-        >
-          {title}
-        </Button>
-      ))}
-    </div>
-  );
+  const choose = (range: Range): void => {
+    setQuery({ range });
+  };
+  return <Choices label="Time range" choices={ranges} current={current} onChoose={choose} />;
 }

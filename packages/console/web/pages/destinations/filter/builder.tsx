@@ -1,7 +1,7 @@
 /** Builds the condition of a filter from groups and tests. Its state is the JSON of the form, so both can be edited. */
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Button } from '../../../parts/button.tsx';
-import { text } from '../../../text/index.ts';
+import { Select } from '../../../parts/field.tsx';
 import {
   conditionOf,
   linesOf,
@@ -15,12 +15,28 @@ import {
   type Condition,
   type Group,
   type Node,
-  type Operator,
   type Scalar,
   type Test,
 } from './condition.ts';
 
-const words = text.filter;
+const words = {
+  senses: {
+    all: 'all of these hold',
+    any: 'at least one of these holds',
+    'not-all': 'not all of these hold',
+    'not-any': 'none of these holds',
+  },
+  operators: {
+    equals: 'equals',
+    oneOf: 'is one of',
+    exists: 'exists',
+    missing: 'does not exist',
+    lessThan: 'is less than',
+    atMost: 'is at most',
+    greaterThan: 'is greater than',
+    atLeast: 'is at least',
+  },
+};
 
 interface BuilderProps {
   /** Undefined where there is none. */
@@ -42,7 +58,7 @@ export function ConditionBuilder({ condition, onCondition, suggestions }: Builde
     field.focus();
   });
   const node = condition && nodeOf(condition);
-  if (condition && !node) return <p class="quiet">{words.onlyJson}</p>;
+  if (condition && !node) return <p class="quiet">This condition can only be edited as JSON below.</p>;
   const put = (next: Node | undefined): void => {
     onCondition(next && conditionOf(next));
   };
@@ -54,7 +70,7 @@ export function ConditionBuilder({ condition, onCondition, suggestions }: Builde
     willFocus(node ? '1.2' : '1', one);
   };
   return (
-    <div ref={element} class="stack tight" role="group" aria-label={words.builder}>
+    <div ref={element} class="stack tight" role="group" aria-label="Condition builder">
       {node && <NodeFields node={node} path="1" list={list} onNode={put} onAdded={willFocus} />}
       {node?.kind !== 'group' && <Adders onAdd={add} />}
       <datalist id={list}>
@@ -82,8 +98,6 @@ function NodeFields({ node, ...rest }: NodeProps<Node>) {
   return node.kind === 'group' ? <GroupFields node={node} {...rest} /> : <TestFields node={node} {...rest} />;
 }
 
-const senses = ['all', 'any', 'not-all', 'not-any'] as const;
-
 function GroupFields({ node, path, list, onNode, onAdded }: NodeProps<Group>) {
   const { of, isNegated, items } = node;
   const setItem = (index: number, item: Node | undefined): void => {
@@ -91,24 +105,21 @@ function GroupFields({ node, path, list, onNode, onAdded }: NodeProps<Group>) {
     onNode(next.length === 0 ? undefined : { ...node, items: next });
   };
   return (
-    <div class="condition-group" role="group" aria-label={words.group(path)}>
+    <div class="condition-group" role="group" aria-label={`Group ${path}`}>
       <div class="condition-head">
-        <select
-          class="input"
-          aria-label={words.combination(path)}
-          value={isNegated ? `not-${of}` : of}
-          onChange={({ currentTarget: { value } }) => {
-            const [, not, kind] = /^(not-)?(all|any)$/.exec(value) ?? [];
-            onNode({ ...node, isNegated: not !== undefined, of: kind === 'any' ? 'any' : 'all' });
+        <Select
+          aria-label={`Combination of group ${path}`}
+          value={`${isNegated ? 'not-' : ''}${of}` as const}
+          choices={Object.entries(words.senses)}
+          onValue={(sense) => {
+            onNode({
+              ...node,
+              isNegated: sense.startsWith('not-'),
+              of: sense.endsWith('any') ? 'any' : 'all',
+            });
           }}
-        >
-          {senses.map((sense) => (
-            <option key={sense} value={sense} selected={sense === (isNegated ? `not-${of}` : of)}>
-              {words.senses[sense]}
-            </option>
-          ))}
-        </select>
-        <Remove label={words.removeGroup(path)} onNode={onNode} />
+        />
+        <Remove label={`Remove group ${path}`} onNode={onNode} />
       </div>
       <ol class="stack tight">
         {items.map((item, index) => (
@@ -139,26 +150,22 @@ function GroupFields({ node, path, list, onNode, onAdded }: NodeProps<Group>) {
 function TestFields({ node, path, list, onNode }: NodeProps<Test>) {
   const { isNegated, field, operator, value } = node;
   return (
-    <div class="condition-test" role="group" aria-label={words.test(path)}>
-      <select
-        class="input"
-        aria-label={words.sense(path)}
+    <div class="condition-test" role="group" aria-label={`Condition ${path}`}>
+      <Select
+        aria-label={`Sense of condition ${path}`}
         value={isNegated ? 'not' : ''}
-        onChange={({ currentTarget: { value } }) => {
-          onNode({ ...node, isNegated: value === 'not' });
+        choices={[
+          ['', 'if'],
+          ['not', 'if not'],
+        ]}
+        onValue={(sense) => {
+          onNode({ ...node, isNegated: sense === 'not' });
         }}
-      >
-        <option value="" selected={!isNegated}>
-          {words.holds}
-        </option>
-        <option value="not" selected={isNegated}>
-          {words.holdsNot}
-        </option>
-      </select>
+      />
       <input
         class="input mono"
         data-path={path}
-        aria-label={words.field(path)}
+        aria-label={`Field of condition ${path}`}
         placeholder="properties.total"
         list={list}
         value={field}
@@ -168,23 +175,17 @@ function TestFields({ node, path, list, onNode }: NodeProps<Test>) {
           onNode({ ...node, field: value });
         }}
       />
-      <select
-        class="input"
-        aria-label={words.operator(path)}
+      <Select
+        aria-label={`Operator of condition ${path}`}
         value={operator}
-        onChange={({ currentTarget: { value } }) => {
-          onNode(withOperator(node, value as Operator));
+        choices={operators.map((one) => [one, words.operators[one]])}
+        onValue={(chosen) => {
+          onNode(withOperator(node, chosen));
         }}
-      >
-        {operators.map((one) => (
-          <option key={one} value={one} selected={one === operator}>
-            {words.operators[one]}
-          </option>
-        ))}
-      </select>
+      />
       {operator !== 'exists' && operator !== 'missing' && (
         <Values
-          label={words.value(path)}
+          label={`Value of condition ${path}`}
           values={Array.isArray(value) ? (value as readonly Scalar[]) : [value as Scalar]}
           isList={operator === 'oneOf'}
           onValues={(values) => {
@@ -192,7 +193,7 @@ function TestFields({ node, path, list, onNode }: NodeProps<Test>) {
           }}
         />
       )}
-      <Remove label={words.removeTest(path)} onNode={onNode} />
+      <Remove label={`Remove condition ${path}`} onNode={onNode} />
     </div>
   );
 }
@@ -230,21 +231,21 @@ function Adders({ path, onAdd }: { readonly path?: string; readonly onAdd: (adde
     <div class="row">
       <Button
         small
-        label={`${words.addTest}${where}`}
+        label={`Add a condition${where}`}
         onClick={() => {
           onAdd(newTest);
         }}
       >
-        {words.addTest}
+        Add a condition
       </Button>
       <Button
         small
-        label={`${words.addGroup}${where}`}
+        label={`Add a group${where}`}
         onClick={() => {
           onAdd({ kind: 'group', isNegated: false, of: 'any', items: [newTest] });
         }}
       >
-        {words.addGroup}
+        Add a group
       </Button>
     </div>
   );

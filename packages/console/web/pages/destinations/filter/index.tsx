@@ -5,7 +5,6 @@ import { Button } from '../../../parts/button.tsx';
 import { Card } from '../../../parts/card.tsx';
 import { fieldsOf, Form } from '../../../parts/entry-form.tsx';
 import { CheckField, TextField } from '../../../parts/field.tsx';
-import { text } from '../../../text/index.ts';
 import { useEntryForm, type VersionProps } from '../../../versions/change.ts';
 import { ConflictCard } from '../../../versions/conflict.tsx';
 import { omit } from '../../../versions/omit.ts';
@@ -24,7 +23,15 @@ import {
 } from './draft.ts';
 import { TryFilter } from './try.tsx';
 
-const words = text.destinations;
+const words = {
+  filterLead:
+    'Only events that match all rules are delivered. Without rules, all events are delivered. Delete calls are always delivered.',
+  patternsHint: 'Track event names, one per line. * matches any text.',
+  conditionHint:
+    'JSON, for example {"field": "properties.total", "atLeast": 100}. Operators: equals, oneOf, exists, lessThan, atMost, greaterThan, atLeast; combine with all, any, not.',
+  valueHint:
+    'Numbers, true, false and null are read as such. Put text that looks like one in quotes: "100". For a list, enter one value per line. Values are never converted.',
+};
 
 const sample = {
   type: 'track',
@@ -42,21 +49,21 @@ export function FilterPart(props: VersionProps<Destination>) {
   const isReadable = filter !== 'not-json';
   const { divergence } = change;
   if (divergence) {
-    return <ConflictCard title={text.versions.destination} change={change} divergence={divergence} />;
+    return <ConflictCard kind="destination" change={change} divergence={divergence} />;
   }
   return (
     <div class="columns">
-      <Card title={words.tabs.filter}>
+      <Card title="Filter">
         <Form
           state={change}
           onSubmit={() => isReadable && change.save(withFilter(data, filter))}
-          action={words.saveFilter}
+          action="Save filter"
           kind="main-action"
           disabled={!isReadable}
           wide
           beside={
             data.filter && (
-              <Button onClick={() => change.save(withFilter(data, undefined))}>{words.removeFilter}</Button>
+              <Button onClick={() => change.save(withFilter(data, undefined))}>Remove filter</Button>
             )
           }
         >
@@ -103,8 +110,8 @@ function FilterFields({ draft, onDraft, error, isReadable, suggestions }: Fields
   return (
     <>
       <fieldset class="field">
-        <legend>{words.filterTypes}</legend>
-        <p class="hint">{words.filterTypesHint}</p>
+        <legend>Call types</legend>
+        <p class="hint">Select none for all types.</p>
         <div class="check-list across">
           {filterTypes.map((type) => (
             <CheckField
@@ -120,14 +127,14 @@ function FilterFields({ draft, onDraft, error, isReadable, suggestions }: Fields
         </div>
       </fieldset>
       <TextField
-        label={words.include}
+        label="Only these events"
         hint={words.patternsHint}
         {...field('include')}
         lines={2}
         problem={ruleOf('events.include')}
       />
       <TextField
-        label={words.exclude}
+        label="Exclude these events"
         hint={words.patternsHint}
         {...field('exclude')}
         lines={2}
@@ -135,7 +142,7 @@ function FilterFields({ draft, onDraft, error, isReadable, suggestions }: Fields
       />
       {condition !== 'not-json' && (
         <div class="field">
-          <span>{text.filter.builder}</span>
+          <span>Condition builder</span>
           <ConditionBuilder
             condition={condition}
             suggestions={suggestions}
@@ -143,15 +150,19 @@ function FilterFields({ draft, onDraft, error, isReadable, suggestions }: Fields
               onDraft({ ...draft, condition: next ? JSON.stringify(next, undefined, 2) : '' });
             }}
           />
-          <p class="hint">{text.filter.valueHint}</p>
+          <p class="hint">{words.valueHint}</p>
         </div>
       )}
       <TextField
-        label={words.condition}
+        label="Condition"
         hint={words.conditionHint}
         {...field('condition')}
         lines={6}
-        problem={isReadable ? ruleOf('condition') : words.notJson}
+        problem={
+          isReadable
+            ? ruleOf('condition')
+            : 'Enter a JSON object, for example {"field": "userId", "exists": true}.'
+        }
       />
     </>
   );

@@ -7,10 +7,11 @@ import { Form } from '../../../parts/entry-form.tsx';
 import { TextField } from '../../../parts/field.tsx';
 import { useSubmission } from '../../../parts/form.ts';
 import { Badge } from '../../../parts/status.tsx';
-import { text } from '../../../text/index.ts';
 import { filterTypes, parseObject, type Filter } from './draft.ts';
 
-const words = text.destinations;
+const words = {
+  filterBody: 'Webhook body that conditions are tested against',
+};
 
 interface TryProps {
   readonly id: string;
@@ -36,22 +37,26 @@ export function TryFilter({ id, filter, isReadable, call, onCall }: TryProps) {
       setResult(await ask(api.POST('/v1/destinations/{id}/filter/test', { params: { path: { id } }, body })));
     });
   return (
-    <Card title={words.tryFilter}>
+    <Card title="Test filter">
       <div class="stack">
         <Form
           state={submission}
           onSubmit={submit}
-          action={words.tryFilter}
+          action="Test filter"
           disabled={parsed === 'not-json' || !isReadable}
           wide
         >
           <TextField
-            label={words.sampleCall}
-            hint={words.sampleHint}
+            label="Sample call"
+            hint="A tracking call in JSON to test the rules with. Replace it with one of your own."
             value={call}
             onValue={onCall}
             lines={10}
-            problem={parsed === 'not-json' ? words.notJsonCall : undefined}
+            problem={
+              parsed === 'not-json'
+                ? 'Enter a JSON object, for example {"type": "track", "userId": "ada", "event": "Test"}.'
+                : undefined
+            }
           />
         </Form>
         <div aria-live="polite" class="stack tight">
@@ -59,12 +64,14 @@ export function TryFilter({ id, filter, isReadable, call, onCall }: TryProps) {
             <>
               <p>
                 <Badge tone={result.passes ? 'good' : 'warning'}>
-                  {result.passes ? words.passes : words.stops}
+                  {result.passes
+                    ? 'The destination would receive this call.'
+                    : 'The destination would not receive this call.'}
                 </Badge>
               </p>
               {result.rule && (
                 <p>
-                  {words.byRule} <code>{result.rule.path}</code> {result.rule.text}
+                  Rule that does not match: <code>{result.rule.path}</code> {result.rule.text}
                 </p>
               )}
               <details>

@@ -1,8 +1,8 @@
-/** An attempt as text: one line for `tail`, and with every URL for `get delivery`. */
+/** Deliveries and attempts as text: an attempt is one line for `tail`, and has every URL for `get delivery`. */
 import type { Schema } from '@tailrace/api';
 import type { AttemptRecord, UrlAttempt } from '@tailrace/records';
-import { printable } from '../terminal/table.ts';
 import { coloured } from '../terminal/coloured.ts';
+import { printable, table } from '../terminal/table.ts';
 
 const colours = { delivered: 'green', retry: 'yellow', dead: 'red' } as const;
 
@@ -41,6 +41,22 @@ export function attemptLines({
   return [
     `${coloured('dim', startedAt)}  attempt ${attempt}  ${coloured(colours[outcome], outcome)}${printable(`${why}${next}`)}`,
     ...urls.map((url) => `  ${printable(`${url.url}  ${answerOf(url)}  ${url.latencyMs} ms`)}`),
+  ];
+}
+
+export function deliveryLines(delivery: Schema['DeliveryWithAttempts']): string[] {
+  const { event, userKey, reason, nextDueAt } = delivery;
+  return [
+    ...table([
+      ['status', reason === undefined ? delivery.status : `${delivery.status}, ${reason}`],
+      ...(nextDueAt === undefined ? [] : [['next attempt', nextDueAt]]),
+      ['destination', delivery.destinationId],
+      ['source', delivery.sourceId],
+      ['call', event === undefined ? delivery.type : `${delivery.type} ${event}`],
+      ['user', userKey],
+      ['event id', delivery.eventId],
+    ]),
+    ...delivery.history.flatMap(attemptLines),
   ];
 }
 
