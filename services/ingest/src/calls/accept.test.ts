@@ -26,13 +26,13 @@ interface Accepted {
 }
 
 /** An acceptor that publishes with `publish`, and the values of its counters. */
-function openAcceptor(publish: (record: OutgoingRecord) => Promise<void>) {
+function openAcceptor(publish: (record: OutgoingRecord) => Promise<void>, sharedCalls = 0) {
   const registry = createMetrics({ processMetrics: false });
   const memory = createMemoryBudget(0);
   const acceptor = createAcceptor({
     publisher: { publish },
     names: { events: 'events', eventsRejected: 'events.rejected' },
-    rateLimits: createRateLimits({ sharedCalls: 0 }),
+    rateLimits: createRateLimits({ sharedCalls }),
     acknowledgeWithinMs: 10_000,
     metrics: createIngestMetrics(registry, { publisher: { bufferedBytes: 0 }, memory }),
   });
@@ -42,7 +42,7 @@ function openAcceptor(publish: (record: OutgoingRecord) => Promise<void>) {
       assert.ok(json.length <= maxBatchBytes, `${json.length} bytes`);
       const ip = source.addIp === true ? '203.0.113.7' : undefined;
       const origin = { source, receivedAt: Date.now(), bodyBytes: json.length, ip };
-      return acceptor.batch(parseJson(json), origin, () => undefined);
+      return acceptor.batch(parseJson(json), origin, () => undefined).then((batch) => batch.publish());
     },
     async counts() {
       return (await registry.expose())
@@ -145,30 +145,52 @@ test('with a context that no event can contain, every call is rejected with the 
 });
 
 test('large batches of one source let the calls and the large batches of others pass', async () => {
+  using time = simulateTime();
   const published: string[] = [];
-  const waiting: (() => void)[] = [];
   const acceptor = openAcceptor(({ key }) => {
     if (published.at(-1) !== key) published.push(String(key));
-    return new Promise((resolve) => waiting.push(resolve));
+    return time.after(1);
   });
   const batchOf = (userId: string, count: number): object => ({
     batch: calls(count).map((call) => ({ ...call, userId })),
     context: context(20_000),
   });
-  // Five portions each.
   const large = ['a', 'b', 'c'].map((user) => acceptor.batch(batchOf(user, 120)));
   const other = { ...web, id: 'other' };
   const others = [
     acceptor.batch(batchOf('other-small', 2), other),
     acceptor.batch(batchOf('other-large', 50), other),
   ];
-  const done = Promise.all([...large, ...others]);
-  const isDone = done.then(() => true);
-  while (!(await Promise.race([isDone, nextTurn(false)]))) {
-    for (const resolve of waiting.splice(0)) resolve();
+  await time.settled(Promise.all([...large, ...others]));
+  assert.deepEqual(published.slice(0, 3), ['other-small', 'a', 'other-large']);
+});
+
+test('large batches are spread over the time that they take at the limit while other sources send, and over a second at most', async () => {
+  using time = simulateTime();
+  const start = Date.now();
+  const publishedAt: number[] = [];
+  const acceptor = openAcceptor(({ key }) => {
+    if (key === 'ada') publishedAt.push(Date.now() - start);
+    return Promise.resolve();
+  }, 2_000);
+  const batch = calls(1_000).map((call) => ({ ...call, properties: { note: 'x'.repeat(300) } }));
+  const publish = async (source: Source): Promise<number> => {
+    publishedAt.length = 0;
+    await time.settled(acceptor.batch({ batch }, source));
+    return (publishedAt.at(-1) ?? NaN) - (publishedAt[0] ?? NaN);
+  };
+
+  assert.equal(await publish(web), 0, 'alone');
+  await acceptor.batch({ batch: [{ ...trackCall(1), userId: 'other' }] }, { ...web, id: 'other' });
+  const lastMs = await publish(web);
+  assert.ok(lastMs > 400 && lastMs < 500, `${lastMs}`);
+  const [firstMs = NaN] = publishedAt;
+  for (const [index, at] of publishedAt.entries()) {
+    // At most a portion of 64 KB before its time.
+    assert.ok(index <= 2 * (at - firstMs) + 150, `record ${index} after ${at - firstMs} ms`);
   }
-  // Two portions at a time, and each source in turn.
-  assert.deepEqual(published.slice(0, 5), ['other-small', 'a', 'b', 'c', 'other-large']);
+  const slowMs = await publish({ ...web, id: 'slow', rateLimit: 1_000, rateLimitBytes: 500_000 });
+  assert.ok(slowMs > 800 && slowMs < 1_000, `${slowMs}`);
 });
 
 test('a batch that has waited too long for its turn is refused, and nothing of it is published', async () => {

@@ -11,6 +11,7 @@ import type { OutgoingRecord, Publisher } from '@tailrace/kafka';
 import type { TopicNames } from '@tailrace/topology';
 import type { IngestMetrics } from '../metrics.ts';
 import { readCalls, type Batch } from './batch.ts';
+import { createPace } from './pace.ts';
 import type { RateLimits } from './rate-limit.ts';
 import { createTurns } from './turns.ts';
 import {
@@ -35,19 +36,36 @@ export interface BatchOutcome {
  */
 export type Reserve = (records: readonly OutgoingRecord[], rejected: readonly RejectedCall[]) => void;
 
-/**
- * Both methods also throw TailraceError `rate-limited`, and the errors of `reserve` and of the publisher. They read
- * `input` before they return, and keep only strings of it.
- */
+/** Both methods also throw TailraceError `rate-limited`, and the errors of `reserve`. They keep only strings of what they read. */
 export interface Acceptor {
-  /** @throws TailraceError `invalid-call`, `call-too-large` */
+  /**
+   * Reads `input` before it returns.
+   *
+   * @throws TailraceError `invalid-call`, `call-too-large`, and the errors of the publisher
+   */
   call(type: EventType, input: unknown, origin: Origin, reserve: Reserve): Promise<void>;
   /**
-   * Where no call of a batch is valid, nothing is published.
+   * Has read `body` when it resolves. With `untilNextSlice` it does so in slices, and awaits that between them; without, it reads
+   * before it returns.
    *
    * @throws TailraceError `invalid-call` where it is not a batch, `batch-too-large`
    */
-  batch(body: unknown, origin: Origin, reserve: Reserve): Promise<BatchOutcome>;
+  batch(
+    body: unknown,
+    origin: Origin,
+    reserve: Reserve,
+    untilNextSlice?: () => Promise<void>,
+  ): Promise<ReadBatch>;
+}
+
+/** A batch whose calls have been read. */
+export interface ReadBatch {
+  /**
+   * Publishes its calls; nothing where none of them is valid.
+   *
+   * @throws the errors of the publisher
+   */
+  publish(): Promise<BatchOutcome>;
 }
 
 /** Batches whose records are longer take turns. */
@@ -55,6 +73,15 @@ const largeLength = 64 * 1024;
 
 /** Of the records of one portion: about a request to Kafka. */
 const maxPortionLength = 512 * 1024;
+
+/** Of a portion while other sources send: what their calls wait for in each service. */
+const sharedPortionLength = 64 * 1024;
+
+/** Of the records that are read in one slice, which takes a millisecond or two. */
+const sliceLength = 64 * 1024;
+
+/** An invalid call takes time too. */
+const callLength = 512;
 
 /** One waits while Kafka stores the other. */
 const portionsAtATime = 2;
@@ -76,6 +103,7 @@ export function createAcceptor(dependencies: {
 }): Acceptor {
   const { publisher, names, rateLimits, acknowledgeWithinMs, metrics } = dependencies;
   const turns = createTurns(portionsAtATime);
+  const pace = createPace();
 
   const checkRate = (source: Source, calls: number, bytes: number): void => {
     const retryAfterS = rateLimits.consume(source, calls, bytes);
@@ -103,18 +131,29 @@ export function createAcceptor(dependencies: {
     });
   };
 
-  const acceptCalls = async (batch: Batch, origin: Origin, reserve: Reserve): Promise<BatchOutcome> => {
-    const { calls, eventBytes } = batch;
+  const readBatch = async (
+    { calls, eventBytes, fields: sent }: Batch,
+    origin: Origin,
+    reserve: Reserve,
+    untilNextSlice?: () => Promise<void>,
+  ): Promise<ReadBatch> => {
     checkRate(origin.source, calls.length, eventBytes);
-    const fields = withIp(batch.fields, origin.ip);
+    const fields = withIp(sent, origin.ip);
     const progress: Progress = { types: [], rejected: [] };
     const records: OutgoingRecord[] = [];
+    let length = 0;
     for (const [index, call] of calls.entries()) {
+      if (untilNextSlice && length > sliceLength) {
+        await untilNextSlice();
+        length = 0;
+      }
       const reading = readEvent(call, origin.bodyBytes, { ...fields, receivedAt: origin.receivedAt });
+      length += callLength;
       if (!reading.ok) {
         progress.rejected.push(rejectionOf(index, call, reading));
         continue;
       }
+      length += reading.json.length;
       progress.types.push(reading.event.type);
       records.push(eventRecord(names.events, reading.event, reading.json, origin));
     }
@@ -124,22 +163,44 @@ export function createAcceptor(dependencies: {
       }
     }
     reserve(records, progress.rejected);
-    const publish = lengthOf(records) > largeLength ? publishPortions : publishAll;
-    return publish(records, origin.source.id).then(() => outcomeOf(progress));
+    return publishing(records, progress, origin.source);
+  };
+
+  /** Apart from the function that reads, so that its closure keeps no input in memory. */
+  const publishing = (records: readonly OutgoingRecord[], progress: Progress, source: Source): ReadBatch => {
+    const refused = countRefused(progress.types.length + progress.rejected.length);
+    return {
+      publish() {
+        const length = lengthOf(records);
+        const published =
+          length > largeLength ? publishPortions(records, length, source) : publishAll(records);
+        return published.then(() => outcomeOf(progress)).catch(refused);
+      },
+    };
   };
 
   /**
-   * Publishes in order, each portion once Kafka has acknowledged the one before. After an error the earlier portions are stored; the
+   * Publishes in order, each portion once Kafka has acknowledged the one before. While other sources send, the portions are spread
+   * over the time that the batch takes at the limits of its source. After an error the earlier portions are stored; the
    * sender sends the whole batch again.
    */
-  const publishPortions = async (records: readonly OutgoingRecord[], sourceId: string): Promise<void> => {
+  const publishPortions = async (
+    records: readonly OutgoingRecord[],
+    length: number,
+    source: Source,
+  ): Promise<void> => {
     const giveUpAt = performance.now() + acknowledgeWithinMs;
-    for (const [index, portion] of portionsOf(records).entries()) {
+    // The sender waits for all of it.
+    const takesMs = rateLimits.durationS(source, records.length, length) * 1_000;
+    const durationMs = Math.min(takesMs, acknowledgeWithinMs / 10);
+    const portions = portionsOf(records, durationMs > 0 ? sharedPortionLength : maxPortionLength);
+    for (const [index, portion] of portions.entries()) {
+      await pace(source.id, (durationMs * portion.length) / records.length);
       const publishPortion = (): Promise<void> => {
         if (performance.now() > giveUpAt) throw new TailraceError('kafka-unavailable');
         return publishAll(portion);
       };
-      await turns.take(sourceId, publishPortion, index > 0);
+      await turns.take(source.id, publishPortion, index > 0);
     }
   };
 
@@ -159,10 +220,10 @@ export function createAcceptor(dependencies: {
       metrics.receivedCalls.inc();
       return acceptCall(type, input, origin, reserve).catch(countRefused(1));
     },
-    async batch(body, origin, reserve) {
+    async batch(body, origin, reserve, untilNextSlice) {
       const batch = readCalls(body, origin.bodyBytes);
       metrics.receivedCalls.inc(batch.calls.length);
-      return acceptCalls(batch, origin, reserve).catch(countRefused(batch.calls.length));
+      return readBatch(batch, origin, reserve, untilNextSlice).catch(countRefused(batch.calls.length));
     },
   };
 }
@@ -172,11 +233,11 @@ function lengthOf(records: readonly OutgoingRecord[]): number {
 }
 
 /** The records in their order, divided into portions. */
-function portionsOf(records: readonly OutgoingRecord[]): OutgoingRecord[][] {
+function portionsOf(records: readonly OutgoingRecord[], maxLength: number): OutgoingRecord[][] {
   const portions: OutgoingRecord[][] = [];
-  let length = maxPortionLength;
+  let length = maxLength;
   for (const record of records) {
-    if (length >= maxPortionLength) {
+    if (length >= maxLength) {
       portions.push([]);
       length = 0;
     }

@@ -80,6 +80,17 @@ test('14.8 while other sources send, a source without a limit has the shared one
   assert.equal(passed(web, 1_000), 1_000, 'alone again');
 });
 
+test('calls take as long as they and their bytes do at the limits, and no time while no other source sends', () => {
+  const limits = createRateLimits({ sharedCalls: 2_000, now: () => 0 });
+  const web = source({ rateLimitBytes: 1_000 });
+  limits.consume(web, 1, 1);
+  assert.equal(limits.durationS(web, 4_000, 1), 0);
+  limits.consume({ ...web, id: 'app' }, 1, 1);
+  assert.equal(limits.durationS(web, 4_000, 1), 2);
+  assert.equal(limits.durationS({ ...web, rateLimit: 100 }, 4_000, 1), 40);
+  assert.equal(limits.durationS(web, 1, 5_000), 5);
+});
+
 test('sources have separate allowances', () => {
   const limits = createRateLimits({ sharedCalls: 0, now: () => 0 });
   const web = source({ rateLimit: 1 });

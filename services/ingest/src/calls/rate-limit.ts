@@ -10,6 +10,8 @@ export interface RateLimits {
    * them again.
    */
   consume(source: Source, calls: number, bytes: number): number;
+  /** The seconds that `calls`, whose events have `bytes`, take at the limits of the source; 0 while no other source sends. */
+  durationS(source: Source, calls: number, bytes: number): number;
 }
 
 export interface RateLimitOptions {
@@ -35,16 +37,26 @@ export function createRateLimits({
     allowance.earn(limit, now() / 1_000);
     return allowance;
   };
+  const limitsOf = ({ id, rateLimit, rateLimitBytes = defaultRateLimitBytes }: Source) => {
+    const isAlone = senders.isAlone(id, now() / 1_000);
+    return { isAlone, callLimit: rateLimit ?? (isAlone ? 0 : sharedCalls), byteLimit: rateLimitBytes };
+  };
   return {
-    consume({ id, rateLimit, rateLimitBytes = defaultRateLimitBytes }, calls, bytes) {
-      const costs = [{ allowance: allowanceOf(ofBytes, id, rateLimitBytes), cost: bytes }];
-      const isAlone = senders.sent(id, now() / 1_000) === 'alone';
-      const limit = rateLimit ?? (isAlone ? 0 : sharedCalls);
-      if (limit > 0) costs.push({ allowance: allowanceOf(ofCalls, id, limit), cost: calls });
+    consume(source, calls, bytes) {
+      const { id } = source;
+      senders.sent(id, now() / 1_000);
+      const { callLimit, byteLimit } = limitsOf(source);
+      const costs = [{ allowance: allowanceOf(ofBytes, id, byteLimit), cost: bytes }];
+      if (callLimit > 0) costs.push({ allowance: allowanceOf(ofCalls, id, callLimit), cost: calls });
       const waitS = Math.max(...costs.map(({ allowance, cost }) => allowance.waitS(cost)));
       if (waitS > forgivenS) return Math.ceil(waitS - forgivenS);
       for (const { allowance, cost } of costs) allowance.take(cost);
       return 0;
+    },
+    durationS(source, calls, bytes) {
+      const { isAlone, callLimit, byteLimit } = limitsOf(source);
+      if (isAlone) return 0;
+      return Math.max(callLimit > 0 ? calls / callLimit : 0, bytes / byteLimit);
     },
   };
 }
@@ -56,11 +68,14 @@ class Senders {
   /** The last one that is not `#last`. */
   #other = { id: '', at: -Infinity };
 
-  /** Notes that the source sends now. Returns whether no other one has sent calls lately. */
-  sent(id: string, at: number): 'alone' | 'beside others' {
+  sent(id: string, at: number): void {
     if (this.#last.id !== id) this.#other = this.#last;
     this.#last = { id, at };
-    return at - this.#other.at > Senders.#latelyS ? 'alone' : 'beside others';
+  }
+
+  isAlone(id: string, at: number): boolean {
+    const other = this.#last.id === id ? this.#other : this.#last;
+    return at - other.at > Senders.#latelyS;
   }
 }
 

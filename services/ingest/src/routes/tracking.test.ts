@@ -1,16 +1,21 @@
-/** The memory of a request while it waits for Kafka. */
+/** The memory of a request while it waits for Kafka, and what a large batch costs others. */
 import assert from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { Source } from '@tailrace/config';
+import type { OutgoingRecord } from '@tailrace/kafka';
 import { createMetrics, trustProxies } from '@tailrace/service';
+import { simulateTime } from '@tailrace/testing';
 import { createAcceptor } from '../calls/accept.ts';
 import { createMemoryBudget } from '../memory/budget.ts';
 import { createIngestMetrics } from '../metrics.ts';
 import { createRateLimits } from '../calls/rate-limit.ts';
+import type { SourceFinder } from '../calls/write-key.ts';
+import type { Answer } from '../http/answer.ts';
 import { createRouter } from '../http/router.ts';
 import { trackingRoutes } from './tracking.ts';
 
@@ -23,6 +28,37 @@ const collectGarbage = runInNewContext('gc') as () => void;
 function heapBytes(): number {
   collectGarbage();
   return process.memoryUsage().heapUsed;
+}
+
+/** The routes, with a publisher that publishes with `publish`. */
+function openRoutes(sources: SourceFinder, publish: (record: OutgoingRecord) => Promise<void>) {
+  const budget = createMemoryBudget(64 * 2 ** 20);
+  const registry = createMetrics({ processMetrics: false });
+  const metrics = createIngestMetrics(registry, { publisher: { bufferedBytes: 0 }, memory: budget });
+  const acceptor = createAcceptor({
+    publisher: { publish },
+    names: { events: 'events', eventsRejected: 'rejected' },
+    rateLimits: createRateLimits({ sharedCalls: 0 }),
+    acknowledgeWithinMs: 10_000,
+    metrics,
+  });
+  const find = createRouter(trackingRoutes({ sources, acceptor, proxies: trustProxies([]), metrics }));
+  return {
+    budget,
+    receivedCalls: async () =>
+      Number(/^tailrace_ingest_calls_received_total (\d+)$/m.exec(await registry.expose())?.[1]),
+    post: async (path: string, key: string | undefined, body: string): Promise<Answer> => {
+      const match = find('POST', path);
+      assert.ok(match);
+      const request = Object.assign(new PassThrough(), {
+        headers: key === undefined ? {} : { authorization: `Basic ${btoa(`${key}:`)}` },
+        socket: {},
+      });
+      request.end(body);
+      const incoming = request as unknown as IncomingMessage;
+      return match.route.handle(incoming, match.target, budget.open(0), undefined);
+    },
+  };
 }
 
 const goodCall = '{"type":"track","userId":"ada","event":"e","properties":{"a":1}}';
@@ -42,36 +78,16 @@ for (const [name, { key, body }] of Object.entries(requests)) {
       waiting.push(value);
       return new Promise(none);
     };
-    const budget = createMemoryBudget(64 * 2 ** 20);
-    const metrics = createIngestMetrics(createMetrics({ processMetrics: false }), {
-      publisher: { bufferedBytes: 0 },
-      memory: budget,
-    });
-    const acceptor = createAcceptor({
-      publisher: { publish: wait },
-      names: { events: 'events', eventsRejected: 'rejected' },
-      rateLimits: createRateLimits({ sharedCalls: 0 }),
-      acknowledgeWithinMs: 10_000,
-      metrics,
-    });
     const sources = {
       known: (keys: readonly string[]) => (keys.includes('wk_web') ? web : undefined),
       find: wait,
     };
-    const find = createRouter(trackingRoutes({ sources, acceptor, proxies: trustProxies([]), metrics }));
-    const match = find('POST', '/v1/batch');
-    assert.ok(match);
+    const { budget, post } = openRoutes(sources, wait);
 
     const before = heapBytes();
     const pending: unknown[] = [];
     for (let count = 1; count <= 10; count++) {
-      const request = Object.assign(new PassThrough(), {
-        headers: key === undefined ? {} : { authorization: `Basic ${btoa(`${key}:`)}` },
-        socket: {},
-      });
-      request.end(body);
-      const incoming = request as unknown as IncomingMessage;
-      pending.push(match.route.handle(incoming, match.target, budget.open(0), undefined));
+      pending.push(post('/v1/batch', key, body));
       while (waiting.length < count) await new Promise(setImmediate);
     }
     // Each of them takes 10 MB in parsed form.
@@ -80,3 +96,62 @@ for (const [name, { key, body }] of Object.entries(requests)) {
     assert.ok(budget.heldBytes >= 10 * (key === undefined ? body.length : goodCall.length));
   });
 }
+
+/** Of 400 KB. */
+const largeBatch = JSON.stringify({
+  batch: Array.from({ length: 1_000 }, () => ({
+    type: 'track',
+    userId: 'flood',
+    event: 'e',
+    properties: { note: 'x'.repeat(340) },
+  })),
+});
+const sourceOf = (keys: readonly string[], limits: Partial<Source> = {}): Source => ({
+  id: keys.join(),
+  writeKeys: keys,
+  enabled: true,
+  ...limits,
+});
+const acceptingAll = (limits: Partial<Source> = {}): SourceFinder => ({
+  known: (keys) => (keys.length > 0 ? sourceOf(keys, limits) : undefined),
+  find: (keys) => Promise.resolve(sourceOf(keys, limits)),
+});
+
+for (const keyIn of ['header', 'body']) {
+  test(`a call is published between the slices in which a large batch with its key in the ${keyIn} is read`, async () => {
+    const published: unknown[] = [];
+    const { post, receivedCalls } = openRoutes(acceptingAll(), ({ key }) => {
+      published.push(key);
+      return Promise.resolve();
+    });
+    const flood =
+      keyIn === 'header'
+        ? post('/v1/batch', 'wk_flood', largeBatch)
+        : post('/v1/batch', undefined, largeBatch.replace('{', '{"writeKey":"wk_flood",'));
+    while ((await receivedCalls()) < 1_000) await nextTurn();
+    assert.equal((await post('/v1/track', 'wk_web', goodCall)).status, 200);
+    assert.deepEqual(published, ['ada']);
+    assert.equal((await flood).status, 200);
+    assert.equal(published.length, 1_001);
+  });
+}
+
+test('a large batch over the rate limit is refused a second later, and its body is not kept meanwhile', async () => {
+  using time = simulateTime();
+  const { budget, post } = openRoutes(acceptingAll({ rateLimit: 300 }), () => Promise.resolve());
+  const refused = post('/v1/batch', 'wk_flood', largeBatch);
+  let isRefused = false;
+  refused.catch(() => {
+    isRefused = true;
+  });
+  await time.pass(999);
+  assert.equal(isRefused, false);
+  assert.equal(budget.heldBytes, 0);
+  await time.pass(1);
+  await assert.rejects(refused, { code: 'rate-limited', retryAfterS: 3 });
+  // A single call is refused immediately, while time stands still.
+  for (let count = 0; count < 300; count += 1) {
+    assert.equal((await post('/v1/track', 'wk_flood', goodCall)).status, 200);
+  }
+  await assert.rejects(post('/v1/track', 'wk_flood', goodCall), { code: 'rate-limited' });
+});

@@ -1,11 +1,11 @@
 /** The tracking API: calls, batches and pixels, in every form of their paths that SDKs use. */
 import type { IncomingMessage } from 'node:http';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import type { Source } from '@tailrace/config';
-import { TailraceError } from '@tailrace/errors';
+import { isTailraceError, TailraceError } from '@tailrace/errors';
 import { callTypes, type CallType } from '@tailrace/events';
 import type { TrustedProxies } from '@tailrace/service';
-import type { Acceptor, BatchOutcome, Reserve } from '../calls/accept.ts';
+import type { Acceptor, BatchOutcome, ReadBatch, Reserve } from '../calls/accept.ts';
 import type { Origin } from '../calls/records.ts';
 import { answer, jsonAnswer, success, type Answer } from '../http/answer.ts';
 import { batchLimit, callLimit, decompress, readJson, type BodyLimit } from '../http/decode-body.ts';
@@ -27,6 +27,9 @@ export interface TrackingDependencies {
 
 /** Parsing more takes milliseconds. */
 const largeBytes = 64 * 1024;
+
+/** Before the refusal of a large batch. */
+const refusalPauseS = 1;
 
 /** The one-letter forms are used by browsers. */
 const letters: Readonly<Record<CallType, string>> = {
@@ -70,16 +73,20 @@ export function trackingRoutes({ sources, acceptor, proxies, metrics }: Tracking
     return { bytes: decompress(body, request.headers['content-encoding'], limit), source };
   };
 
-  /** Large bodies are parsed in separate turns of the event loop, so that small ones do not wait behind all of them. */
-  const parsing = createTurns(1);
-  const awaitTurn = async (
-    { memory }: Exchange,
-    limit: BodyLimit,
-    { bytes, source }: Received,
-  ): Promise<void> => {
-    if (bytes.length <= largeBytes) return;
-    memory.reserve(bytes.length, limit.exceeded);
-    await parsing.take(source?.id ?? '', nextTurn);
+  /** The body with its source; where that must be looked up, its keys. */
+  const parse = (exchange: Exchange, limit: BodyLimit, received: Received): Parsed => {
+    const { request, peer, headerKey, memory, traceparent } = exchange;
+    const { bytes } = received;
+    const { value, bytes: bodyBytes } = readJson(bytes);
+    const source = received.source ?? sources.known(writeKeysOf(headerKey, value));
+    if (!source) {
+      memory.reserve(bytes.length, limit.exceeded);
+      return { keys: writeKeysOf(headerKey, value) };
+    }
+    memory.assignTo(source.id);
+    const ip = source.addIp === true ? proxies.clientOf(peer, request.headers) : undefined;
+    const origin = { source, receivedAt: Date.now(), bodyBytes, traceparent, ip };
+    return { value, origin, reserve: reserver(memory, limit, bytes) };
   };
 
   /**
@@ -93,20 +100,35 @@ export function trackingRoutes({ sources, acceptor, proxies, metrics }: Tracking
     received: Received,
     accept: Accept<T>,
   ): Promise<T> => {
-    const { request, peer, headerKey, memory, traceparent } = exchange;
+    const parsed = parse(exchange, limit, received);
+    if (!('keys' in parsed)) return accept(parsed.value, parsed.origin, parsed.reserve);
     const { bytes } = received;
-    const { value, bytes: bodyBytes } = readJson(bytes);
-    const source = received.source ?? sources.known(writeKeysOf(headerKey, value));
-    if (source) {
-      memory.assignTo(source.id);
-      const ip = source.addIp === true ? proxies.clientOf(peer, request.headers) : undefined;
-      const origin = { source, receivedAt: Date.now(), bodyBytes, traceparent, ip };
-      return accept(value, origin, reserver(memory, limit, bytes));
-    }
-    memory.reserve(bytes.length, limit.exceeded);
-    const found = sources.find(writeKeysOf(headerKey, value));
-    return found.then((source) => parseAndAccept(exchange, limit, { bytes, source }, accept));
+    return sources
+      .find(parsed.keys)
+      .then((source) => parseAndAccept(exchange, limit, { bytes, source }, accept));
   };
+
+  const parsing = createTurns(1);
+  /**
+   * Large bodies are parsed one after another, in turns of the event loop of their own, and read in slices, so that small ones do not
+   * wait behind all of them.
+   */
+  const readLarge = async (exchange: Exchange, { bytes, source }: Received): Promise<ReadBatch> => {
+    exchange.memory.reserve(bytes.length, batchLimit.exceeded);
+    const read = await parsing.take(source?.id ?? '', async () => {
+      await nextTurn();
+      const parsed = parse(exchange, batchLimit, { bytes, source });
+      return 'keys' in parsed
+        ? parsed
+        : acceptor.batch(parsed.value, parsed.origin, parsed.reserve, nextTurn);
+    });
+    return 'keys' in read ? readLarge(exchange, { bytes, source: await sources.find(read.keys) }) : read;
+  };
+
+  const readBatch = (exchange: Exchange, received: Received): Promise<ReadBatch> =>
+    received.bytes.length > largeBytes
+      ? readLarge(exchange, received).catch((error: unknown) => refuseLate(error, exchange.memory))
+      : parseAndAccept(exchange, batchLimit, received, (...parsed) => acceptor.batch(...parsed));
 
   const callRoutes = (type: CallType): Route[] => [
     {
@@ -160,11 +182,8 @@ export function trackingRoutes({ sources, acceptor, proxies, metrics }: Tracking
     handle(request, _target, memory, traceparent) {
       const exchange = exchangeOf(request, memory, traceparent);
       return receive(exchange, batchLimit)
-        .then((received) =>
-          awaitTurn(exchange, batchLimit, received).then(() =>
-            parseAndAccept(exchange, batchLimit, received, (...parsed) => acceptor.batch(...parsed)),
-          ),
-        )
+        .then((received) => readBatch(exchange, received))
+        .then((batch) => batch.publish())
         .then(batchAnswer);
     },
   };
@@ -197,6 +216,22 @@ interface Received {
   /** The body after decompression. */
   readonly bytes: Buffer;
   readonly source: Source | undefined;
+}
+
+type Parsed =
+  | { readonly value: unknown; readonly origin: Origin; readonly reserve: Reserve }
+  | { readonly keys: readonly string[] };
+
+/**
+ * Refuses a large batch of a source over its rate limit after a pause, because reading it took milliseconds: a sender that ignores
+ * `Retry-After` shall not use the time of others with one refused batch after another.
+ */
+async function refuseLate(error: unknown, memory: MemoryShare): Promise<never> {
+  if (!isTailraceError(error, 'rate-limited')) throw error;
+  memory.set(0);
+  await wait(refusalPauseS * 1_000);
+  const retryAfterS = Math.max(1, (error.retryAfterS ?? 0) - refusalPauseS);
+  throw new TailraceError('rate-limited', undefined, { retryAfterS });
 }
 
 /** Reserves the memory of the records that wait for Kafka. The closure does not keep `bytes`. */
