@@ -81,13 +81,13 @@ test('a wrong token signs in no user, and a session cannot prolong itself', asyn
 
 test('a cookie that was changed, invented or belongs to another key is refused', async () => {
   const { cookie } = await signIn(control, adminToken);
-  const last = cookie.at(-1) === 'A' ? 'B' : 'A';
+  const another = cookie[60] === 'A' ? 'B' : 'A';
   await using elsewhere = await openApi(newCluster(), {
     TAILRACE_SECRET_KEY: secretKey.replaceAll('0', '1'),
   });
   const ofOther = await signIn(elsewhere, adminToken);
   const wrong = [
-    `${cookie.slice(0, 60)}${last}${cookie.slice(61)}`,
+    `${cookie.slice(0, 60)}${another}${cookie.slice(61)}`,
     'tailrace_session=',
     'tailrace_session=AAAA',
   ];
