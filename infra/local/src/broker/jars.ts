@@ -75,24 +75,9 @@ export async function findFaults(dir: string, pinned: ReadonlyMap<string, string
 }
 
 async function fill(folder: string, pinned: ReadonlyMap<string, string>, run: MavenRun): Promise<void> {
-  await copyDependencies(folder, pinned, run);
-  const faults = await findFaults(folder, pinned);
-  if (faults.length > 0) {
-    throw new TailraceError(
-      'local-start-failed',
-      `The jars that Maven resolved are not those of ${join(kafkaDir, 'SHA256SUMS')}: ${faults.join('; ')}. ` +
-        'Delete the named jars from the local Maven repository (~/.m2/repository) and start again.',
-    );
-  }
-}
-
-async function copyDependencies(
-  into: string,
-  pinned: ReadonlyMap<string, string>,
-  run: MavenRun,
-): Promise<void> {
   run.progress(`resolving Apache Kafka ${kafkaVersion} with Maven`);
-  const args = ['-f', join(kafkaDir, 'pom.xml'), 'dependency:copy-dependencies', `-DoutputDirectory=${into}`];
+  const pom = join(kafkaDir, 'pom.xml');
+  const args = ['-f', pom, 'dependency:copy-dependencies', `-DoutputDirectory=${folder}`];
   let downloaded = 0;
   const failure = await runMaven(args, run, (line) => {
     const jar = /Downloaded from .*\/([^/]+\.jar) /.exec(line)?.[1];
@@ -100,10 +85,15 @@ async function copyDependencies(
     downloaded += 1;
     run.progress('downloading jars', { done: downloaded, total: pinned.size });
   });
-  if (failure !== undefined) {
-    throw new TailraceError(
-      'local-start-failed',
-      `Maven could not resolve Apache Kafka ${kafkaVersion}: ${failure}`,
-    );
-  }
+  if (failure !== undefined) throw failed(`Maven could not resolve Apache Kafka ${kafkaVersion}: ${failure}`);
+  const faults = await findFaults(folder, pinned);
+  if (faults.length === 0) return;
+  throw failed(
+    `The jars that Maven resolved are not those of ${join(kafkaDir, 'SHA256SUMS')}: ${faults.join('; ')}. ` +
+      'Delete the named jars from the local Maven repository (~/.m2/repository) and start again.',
+  );
+}
+
+function failed(why: string): TailraceError {
+  return new TailraceError('local-start-failed', why);
 }

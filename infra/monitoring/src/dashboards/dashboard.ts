@@ -116,10 +116,9 @@ export function orZero(expr: string): string {
   return `(${expr}) or on() vector(0)`;
 }
 
-/** A share of events; `whenNone` where there were no events, and no value where the metric does not exist. */
-export function shareOf(part: string, all: string, whenNone: 0 | 1, exists: string): string {
-  const none = whenNone === 1 ? `group(${exists})` : `0 * group(${exists})`;
-  return `((${part}) / (${all} > 0)) or on() ${none}`;
+/** A share of events; 1 where there were no events, and no value where the metric does not exist. */
+export function shareOf(part: string, all: string, exists: string): string {
+  return `((${part}) / (${all} > 0)) or on() group(${exists})`;
 }
 
 /** A quantile of a histogram over all replicas; 0 where nothing was measured. */

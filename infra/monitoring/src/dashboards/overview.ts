@@ -59,7 +59,6 @@ export const overview: Dashboard = {
           expr: shareOf(
             `sum(increase(${responses}[5m])) - (sum(increase(${responses}{status=~"5.."}[5m])) or on() vector(0))`,
             `sum(increase(${responses}[5m]))`,
-            1,
             responses,
           ),
         }),
@@ -73,7 +72,6 @@ export const overview: Dashboard = {
           expr: shareOf(
             `sum(increase(${onTime}[5m]))`,
             `sum(increase(${firstAttempts}_count{held_by="none"}[5m]))`,
-            1,
             `${firstAttempts}_count`,
           ),
         }),

@@ -37,7 +37,6 @@ export const pipeline: Dashboard = {
           expr: shareOf(
             'sum(increase(tailrace_ingest_calls_received_total[5m])) - (sum(increase(tailrace_ingest_calls_refused_total[5m])) or on() vector(0))',
             'sum(increase(tailrace_ingest_calls_received_total[5m]))',
-            1,
             'tailrace_ingest_calls_received_total',
           ),
         }),
