@@ -152,6 +152,16 @@ describe('documents', () => {
     assert.deepEqual(missing, []);
   });
 
+  test('the files of "Where is what" have what is to be looked for', () => {
+    const [, table = ''] = read('ARCHITECTURE.md').split('## Where is what');
+    const rows = [...table.matchAll(/^\|.*\| `(\S+)` +\| `(\w+)` +\|$/gm)];
+    assert.ok(rows.length > 10);
+    const missing = rows
+      .filter(([, file = '', symbol = '']) => !new RegExp(`\\b${symbol}\\b`).test(read(file)))
+      .map(([row]) => row);
+    assert.deepEqual(missing, []);
+  });
+
   test('tables of files name files that exist', () => {
     const missing = files('.md').flatMap((file) => {
       const exists = (name: string, group: string): boolean =>

@@ -48,6 +48,8 @@ test('test code has no limits, ports and measured times of its own', () => {
         'test/rules.test.ts',
         'test/runner/**',
         'infra/local/src/{plan,ports}.test.ts',
+        // A broker must know its ports before it starts.
+        'test/support/kafka/cluster.ts',
       ],
     },
   );

@@ -349,7 +349,7 @@ without an entry in the table of access.
 ${routeEvidence.map((evidence) => `- ${linkTo(evidence)}`).join('\n')}`;
 
 function linkTo({ file, title }: Evidence): string {
-  return `[${title || 'all tests'}](../${file})`;
+  return `[${title}](../${file})`;
 }
 
 /** Where the row has what the test is about. */
@@ -381,7 +381,7 @@ export function threatModelPage(): string {
     introduction,
     `## Roles\n\n${table(
       ['role', 'may', 'may not', 'shown by'],
-      roles.map(([role, may, not, by]) => [role, may, not, linkTo(by)]),
+      roles.map(([role, may, not, by]) => [role, may, not, linkToFile(by)]),
     )}`,
     `## Routes\n\n${routesIntroduction}\n\n${table(['scope', 'a limited token reaches', 'operations'], routeRows())}`,
     `## What requests share\n\n${sharedIntroduction}\n\n${table(['entry', 'what', 'at most', 'until', 'shown by'], sharedRows)}`,

@@ -40,12 +40,6 @@ type part struct{ from, to int }
 
 func (p part) size() int { return p.to - p.from }
 
-// halves divides a part of at least two messages.
-func (p part) halves() (first, second part) {
-	middle := p.from + p.size()/2
-	return part{p.from, middle}, part{middle, p.to}
-}
-
 func (b *batch) add(message []byte, calledAt time.Duration) {
 	if len(b.ends) > 0 {
 		b.body = append(b.body, ',')

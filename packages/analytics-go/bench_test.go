@@ -74,7 +74,7 @@ func BenchmarkEncode(b *testing.B) {
 	message := &Track{UserId: "ada", Event: "Order Completed", Properties: order()}
 	b.ReportAllocs()
 	for n := 0; n < b.N; n++ {
-		if err := message.encode(e); err != nil {
+		if err := e.encode(ref(message.call())); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -2,7 +2,8 @@ package analytics
 
 import (
 	"errors"
-	"io"
+	"net"
+	"slices"
 	"sync"
 )
 
@@ -33,9 +34,11 @@ func (b *body) release() {
 
 type bodyReader struct {
 	body *body
-	// The piece, and the position in it.
-	piece, at int
+	// The pieces that are not read.
+	rest net.Buffers
 }
+
+func (b *body) reader() *bodyReader { return &bodyReader{body: b, rest: slices.Clone(b.pieces)} }
 
 func (r *bodyReader) Read(p []byte) (int, error) {
 	r.body.mu.Lock()
@@ -43,19 +46,7 @@ func (r *bodyReader) Read(p []byte) (int, error) {
 	if r.body.released {
 		return 0, errReleased
 	}
-	read := 0
-	for read < len(p) && r.piece < len(r.body.pieces) {
-		n := copy(p[read:], r.body.pieces[r.piece][r.at:])
-		read += n
-		r.at += n
-		if r.at == len(r.body.pieces[r.piece]) {
-			r.piece, r.at = r.piece+1, 0
-		}
-	}
-	if read == 0 && len(p) > 0 {
-		return 0, io.EOF
-	}
-	return read, nil
+	return r.rest.Read(p)
 }
 
 func (r *bodyReader) Close() error { return nil }

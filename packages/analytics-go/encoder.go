@@ -22,8 +22,8 @@ type encoder struct {
 	err error
 	// When the call was made.
 	calledAt time.Duration
-	// The name of the struct, for errors.
-	message string
+	// The type of the call.
+	kind string
 	// The keys of the objects that are being written, of all levels, each level sorted.
 	keys []string
 	// A buffer for the output of encoding/json.
@@ -50,20 +50,71 @@ func (e *encoder) free() {
 	}
 }
 
-func (e *encoder) begin(message, head string) {
-	e.message, e.err = message, nil
-	e.buf = append(e.buf[:0], head...)
+// names are those of the structs, for errors, by the type of the call.
+var names = map[string]string{
+	"identify": "Identify",
+	"track":    "Track",
+	"page":     "Page",
+	"screen":   "Screen",
+	"group":    "Group",
+	"alias":    "Alias",
+}
+
+// encode writes a call, and returns its first error.
+func (e *encoder) encode(call *Call) error {
+	e.kind, e.err = call.Type, nil
+	switch {
+	case call.isMissing:
+		return &FieldError{Type: "Client", Field: names[e.kind], Reason: "needs a message, and got nil"}
+	case call.Type == "track" && call.Event == "":
+		return e.missing("Event", "")
+	case call.Type == "group" && call.GroupId == "":
+		return e.missing("GroupId", "")
+	case call.Type == "alias" && call.UserId == "":
+		return e.missing("UserId", "")
+	case call.Type == "alias" && call.PreviousId == "":
+		return e.missing("PreviousId", "")
+	case call.UserId == "" && call.AnonymousId == "":
+		return e.missing("UserId", " where there is no AnonymousId")
+	}
+	e.buf = append(append(append(e.buf[:0], `{"type":"`...), call.Type...), '"')
+	e.stamp(call.MessageId, call.Timestamp)
+	e.text(`,"userId":`, call.UserId)
+	if call.Type != "alias" {
+		e.text(`,"anonymousId":`, call.AnonymousId)
+	}
+	switch call.Type {
+	case "identify":
+		e.object(`,"traits":`, "Traits", call.Traits)
+	case "track":
+		e.text(`,"event":`, call.Event)
+		e.object(`,"properties":`, "Properties", call.Properties)
+	case "page":
+		e.text(`,"category":`, call.Category)
+		e.text(`,"name":`, call.Name)
+		e.object(`,"properties":`, "Traits", call.Properties)
+	case "screen":
+		e.text(`,"category":`, call.Category)
+		e.text(`,"name":`, call.Name)
+		e.object(`,"properties":`, "Properties", call.Properties)
+	case "group":
+		e.text(`,"groupId":`, call.GroupId)
+		e.object(`,"traits":`, "Traits", call.Traits)
+	case "alias":
+		e.text(`,"previousId":`, call.PreviousId)
+	}
+	e.object(`,"context":`, "Context", call.Context)
+	e.object(`,"integrations":`, "Integrations", call.Integrations)
+	return e.end()
+}
+
+func (e *encoder) missing(field, where string) error {
+	return &FieldError{Type: names[e.kind], Field: field, Reason: "is required" + where}
 }
 
 // stamp writes the messageId and the timestamp of the message, or generates them. With a sentAt of null the service keeps a
 // timestamp that the program has set; it corrects the generated ones by the clock of the program.
-func (e *encoder) stamp(messageId, timestamp string, old *Message) {
-	if messageId == "" {
-		messageId = old.MessageId
-	}
-	if timestamp == "" {
-		timestamp = old.Timestamp
-	}
+func (e *encoder) stamp(messageId, timestamp string) {
 	now := time.Now()
 	e.calledAt = sinceStart(now)
 	e.buf = append(e.buf, `,"messageId":`...)
@@ -71,7 +122,7 @@ func (e *encoder) stamp(messageId, timestamp string, old *Message) {
 	case messageId == "":
 		e.newId()
 	case len(messageId) > maxMessageIdLength && utf8.RuneCountInString(messageId) > maxMessageIdLength:
-		e.fail(&FieldError{Type: e.message, Field: "MessageId", Reason: "is longer than 100 characters"})
+		e.fail(&FieldError{Type: names[e.kind], Field: "MessageId", Reason: "is longer than 100 characters"})
 	default:
 		e.buf = appendString(e.buf, messageId)
 	}
@@ -83,7 +134,7 @@ func (e *encoder) stamp(messageId, timestamp string, old *Message) {
 		e.buf = append(e.buf, '"')
 	case !isISO8601(timestamp):
 		reason := "is not a date or time in ISO 8601, such as 2014-02-03T04:05:06Z"
-		e.fail(&FieldError{Type: e.message, Field: "Timestamp", Reason: reason})
+		e.fail(&FieldError{Type: names[e.kind], Field: "Timestamp", Reason: reason})
 	default:
 		e.buf = appendString(e.buf, timestamp)
 		e.buf = append(e.buf, `,"sentAt":null`...)
@@ -137,22 +188,20 @@ func (e *encoder) object(key, field string, value map[string]interface{}) {
 		clear(e.keys)
 		e.keys = e.keys[:0]
 		if err != errOverLimit {
-			err = &FieldError{Type: e.message, Field: field, Reason: "cannot be written as JSON: " + err.Error(), Err: err}
+			err = &FieldError{Type: names[e.kind], Field: field, Reason: "cannot be written as JSON: " + err.Error(), Err: err}
 		}
 		e.fail(err)
 	}
 }
 
-// end writes the end that all messages have in common, and returns the first error.
-func (e *encoder) end(context, integrations map[string]interface{}) error {
-	e.object(`,"context":`, "Context", context)
-	e.object(`,"integrations":`, "Integrations", integrations)
+// end returns the first error.
+func (e *encoder) end() error {
 	e.buf = append(e.buf, '}')
 	if e.err == nil && len(e.buf) > MaxMessageBytes {
 		e.err = errOverLimit
 	}
 	if e.err == errOverLimit {
-		return fmt.Errorf("%w: this %s has more than %d bytes as JSON", ErrTooLarge, e.message, MaxMessageBytes)
+		return fmt.Errorf("%w: this %s has more than %d bytes as JSON", ErrTooLarge, names[e.kind], MaxMessageBytes)
 	}
 	return e.err
 }

@@ -111,11 +111,11 @@ func TestAnEncoderIsCleanAfterAnError(t *testing.T) {
 	e := newEncoder()
 	bad := &Track{UserId: "ada", Event: "E", Properties: map[string]interface{}{"a": map[string]interface{}{"b": func() {}, "c": 1}}}
 	var field *FieldError
-	if err := bad.encode(e); !errors.As(err, &field) || field.Field != "Properties" {
+	if err := e.encode(ref(bad.call())); !errors.As(err, &field) || field.Field != "Properties" {
 		t.Fatal(err)
 	}
 	good := &Track{UserId: "ada", Event: "E", MessageId: "m", Timestamp: "2014-02-03", Properties: map[string]interface{}{"z": 1, "y": 2}}
-	if err := good.encode(e); err != nil {
+	if err := e.encode(ref(good.call())); err != nil {
 		t.Fatal(err)
 	}
 	expected := `{"type":"track","messageId":"m","timestamp":"2014-02-03","sentAt":null,"userId":"ada","event":"E","properties":{"y":2,"z":1}}`
@@ -136,7 +136,7 @@ func TestAHugeMessageIsRefusedBeforeItIsWritten(t *testing.T) {
 	for _, value := range []any{text, many, texts, []string{text}, map[string]interface{}{text: 1}, []interface{}{[]interface{}{text}}} {
 		e := newEncoder()
 		message := &Identify{UserId: "ada", Traits: map[string]interface{}{"a": value, "b": func() {}}}
-		if err := message.encode(e); !errors.Is(err, ErrTooLarge) {
+		if err := e.encode(ref(message.call())); !errors.Is(err, ErrTooLarge) {
 			t.Errorf("%T: %v", value, err)
 		}
 		if cap(e.buf) > 4*MaxMessageBytes {
@@ -144,7 +144,7 @@ func TestAHugeMessageIsRefusedBeforeItIsWritten(t *testing.T) {
 		}
 	}
 	e := newEncoder()
-	if err := (&Track{UserId: text, Event: "E"}).encode(e); !errors.Is(err, ErrTooLarge) {
+	if err := e.encode(ref((&Track{UserId: text, Event: "E"}).call())); !errors.Is(err, ErrTooLarge) {
 		t.Error(err)
 	}
 }
@@ -206,7 +206,7 @@ func FuzzMessage(f *testing.F) {
 		}
 		message := &Track{UserId: userId, Event: event, Timestamp: timestamp, MessageId: "m", Properties: values}
 		e := newEncoder()
-		err := message.encode(e)
+		err := e.encode(ref(message.call()))
 
 		_, badValues := standard(values)
 		plain := map[string]any{

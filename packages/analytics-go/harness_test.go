@@ -191,3 +191,6 @@ func TestWithoutAServiceEverythingIsReported(t *testing.T) {
 		})
 	}
 }
+
+// ref returns the address of a value.
+func ref[T any](value T) *T { return &value }

@@ -7,23 +7,10 @@ import (
 
 // appendTime writes a time in the format of the service: UTC with milliseconds.
 func appendTime(buf []byte, t time.Time) []byte {
-	t = t.UTC()
-	year, month, day := t.Date()
-	hour, minute, second := t.Clock()
+	buf = t.UTC().AppendFormat(buf, time.RFC3339)
 	ms := t.Nanosecond() / 1e6
-	buf = appendTwoDigits(appendTwoDigits(buf, year/100), year%100)
-	buf = appendTwoDigits(append(buf, '-'), int(month))
-	buf = appendTwoDigits(append(buf, '-'), day)
-	buf = appendTwoDigits(append(buf, 'T'), hour)
-	buf = appendTwoDigits(append(buf, ':'), minute)
-	buf = appendTwoDigits(append(buf, ':'), second)
-	buf = append(buf, '.', digit(ms/100))
-	return append(appendTwoDigits(buf, ms%100), 'Z')
+	return append(buf[:len(buf)-1], '.', hexDigits[ms/100], hexDigits[ms/10%10], hexDigits[ms%10], 'Z')
 }
-
-func appendTwoDigits(buf []byte, n int) []byte { return append(buf, digit(n/10), digit(n)) }
-
-func digit(n int) byte { return byte('0' + n%10) }
 
 // isISO8601 reports whether the service can read a time: a calendar date of ISO 8601, optionally with a time, in the
 // extended or the basic form, with T or a space between the two. The offset may follow a space, may have no colon, and

@@ -27,10 +27,7 @@ func (e *encoder) appendValue(value any, depth int) error {
 	case nil:
 		e.buf = append(e.buf, "null"...)
 	case string:
-		if len(v) > MaxMessageBytes {
-			return errOverLimit
-		}
-		e.buf = appendString(e.buf, v)
+		return e.appendText(v)
 	case bool:
 		e.buf = strconv.AppendBool(e.buf, v)
 	case int:
@@ -54,7 +51,7 @@ func (e *encoder) appendValue(value any, depth int) error {
 	case []interface{}:
 		return e.appendSlice(v, depth)
 	case []string:
-		return e.appendTexts(v)
+		return appendList(e, v, e.appendText)
 	default:
 		return e.appendOther(value)
 	}
@@ -100,12 +97,16 @@ func (e *encoder) dropKeys(from int) {
 }
 
 func (e *encoder) appendSlice(values []interface{}, depth int) error {
+	if depth > maxOwnDepth {
+		return e.appendOther(values)
+	}
+	return appendList(e, values, func(value interface{}) error { return e.appendValue(value, depth+1) })
+}
+
+func appendList[T any](e *encoder, values []T, appendElement func(T) error) error {
 	if values == nil {
 		e.buf = append(e.buf, "null"...)
 		return nil
-	}
-	if depth > maxOwnDepth {
-		return e.appendOther(values)
 	}
 	e.buf = append(e.buf, '[')
 	for i, value := range values {
@@ -115,7 +116,7 @@ func (e *encoder) appendSlice(values []interface{}, depth int) error {
 		if len(e.buf) > MaxMessageBytes {
 			return errOverLimit
 		}
-		if err := e.appendValue(value, depth+1); err != nil {
+		if err := appendElement(value); err != nil {
 			return err
 		}
 	}
@@ -123,28 +124,18 @@ func (e *encoder) appendSlice(values []interface{}, depth int) error {
 	return nil
 }
 
-func (e *encoder) appendTexts(texts []string) error {
-	if texts == nil {
-		e.buf = append(e.buf, "null"...)
-		return nil
+// appendText refuses one that is over the limit by itself.
+func (e *encoder) appendText(text string) error {
+	if len(text) > MaxMessageBytes {
+		return errOverLimit
 	}
-	e.buf = append(e.buf, '[')
-	for i, text := range texts {
-		if i > 0 {
-			e.buf = append(e.buf, ',')
-		}
-		if len(e.buf) > MaxMessageBytes || len(text) > MaxMessageBytes {
-			return errOverLimit
-		}
-		e.buf = appendString(e.buf, text)
-	}
-	e.buf = append(e.buf, ']')
+	e.buf = appendString(e.buf, text)
 	return nil
 }
 
 // appendOther leaves a value to encoding/json, which appends a newline. A method of the value, such as MarshalJSON, may panic.
 func (e *encoder) appendOther(value any) (err error) {
-	defer asError(&err)
+	defer asError(&err, "it panicked")
 	e.spill.Reset()
 	if err := e.marshaler.Encode(value); err != nil {
 		return err
@@ -155,9 +146,9 @@ func (e *encoder) appendOther(value any) (err error) {
 }
 
 // asError makes the panic of a deferring function its error.
-func asError(err *error) {
+func asError(err *error, what string) {
 	if problem := recover(); problem != nil {
-		*err = fmt.Errorf("it panicked: %v", problem)
+		*err = fmt.Errorf("%s: %v", what, problem)
 	}
 }
 
@@ -168,10 +159,12 @@ func (e *encoder) appendFloat(f float64, bits int) error {
 	}
 	abs := math.Abs(f)
 	format := byte('f')
-	if abs != 0 {
-		if bits == 64 && (abs < 1e-6 || abs >= 1e21) || bits == 32 && (float32(abs) < 1e-6 || float32(abs) >= 1e21) {
-			format = 'e'
-		}
+	isExtreme := abs < 1e-6 || abs >= 1e21
+	if bits == 32 {
+		isExtreme = float32(abs) < 1e-6 || float32(abs) >= 1e21
+	}
+	if abs != 0 && isExtreme {
+		format = 'e'
 	}
 	e.buf = strconv.AppendFloat(e.buf, f, format, -1, bits)
 	if n := len(e.buf); format == 'e' && n >= 4 && e.buf[n-4] == 'e' && e.buf[n-3] == '-' && e.buf[n-2] == '0' {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log"
 	"log/slog"
+	"regexp"
 	"strings"
 )
 
@@ -25,21 +26,12 @@ func newLogs(c *Client) logs {
 
 // debug has pairs of a key and a value, as slog has them.
 func (l logs) debug(message string, pairs ...any) {
-	switch {
-	case l.slog != nil:
-		l.slog.Debug(message, pairs...)
-	case l.verbose:
-		l.print(message, pairs)
+	if l.slog != nil || l.verbose {
+		l.write(slog.LevelDebug, message, pairs)
 	}
 }
 
-func (l logs) warn(message string, pairs ...any) {
-	if l.slog != nil {
-		l.slog.Warn(message, pairs...)
-		return
-	}
-	l.print(message, pairs)
-}
+func (l logs) warn(message string, pairs ...any) { l.write(slog.LevelWarn, message, pairs) }
 
 // error logs messages that are not sent, if no callback receives them.
 func (l logs) error(err *SendError) {
@@ -47,15 +39,15 @@ func (l logs) error(err *SendError) {
 		l.plain.Print(err)
 		return
 	}
-	l.slog.LogAttrs(context.Background(), slog.LevelError, "messages not sent",
-		slog.Int("messages", len(err.Messages)),
-		slog.String("reason", string(err.Reason)),
-		slog.Int("status", err.Status),
-		slog.Int("attempts", err.Attempts),
-		slog.Any("error", err.Err))
+	l.slog.Error("messages not sent", "messages", len(err.Messages), "reason", string(err.Reason),
+		"status", err.Status, "attempts", err.Attempts, "error", err.Err)
 }
 
-func (l logs) print(message string, pairs []any) {
+func (l logs) write(level slog.Level, message string, pairs []any) {
+	if l.slog != nil {
+		l.slog.Log(context.Background(), level, message, pairs...)
+		return
+	}
 	var line strings.Builder
 	line.WriteString(message)
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -68,30 +60,15 @@ func (l logs) print(message string, pairs []any) {
 // commas or white space, * is any text, and a pattern after - excludes, wherever it stands.
 func matchesDebug(value, name string) bool {
 	selected := false
-	for _, pattern := range strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' || r == '\t' || r == '\n' || r == '\r' }) {
-		excluded, isExcluded := strings.CutPrefix(pattern, "-")
-		if isExcluded && matchesPattern(excluded, name) {
-			return false
+	for _, pattern := range strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune(", \t\n\r", r) }) {
+		pattern, isExcluded := strings.CutPrefix(pattern, "-")
+		any := strings.ReplaceAll(regexp.QuoteMeta(pattern), `\*`, ".*")
+		if regexp.MustCompile("(?s)^(?:" + any + ")$").MatchString(name) {
+			if isExcluded {
+				return false
+			}
+			selected = true
 		}
-		selected = selected || !isExcluded && matchesPattern(pattern, name)
 	}
 	return selected
-}
-
-func matchesPattern(pattern, name string) bool {
-	before, after, ok := strings.Cut(pattern, "*")
-	if !ok {
-		return pattern == name
-	}
-	if !strings.HasPrefix(name, before) {
-		return false
-	}
-	after = strings.TrimLeft(after, "*")
-	// The star matches any text, and the rest of the pattern one of the ends of the name.
-	for i := len(before); i <= len(name); i++ {
-		if matchesPattern(after, name[i:]) {
-			return true
-		}
-	}
-	return false
 }

@@ -100,118 +100,81 @@ type Alias struct {
 	Message
 }
 
-// The methods below write their message into an encoder. They are called on the concrete types. Through an interface
-// the message would escape to the heap, one allocation for each call.
+// The methods below return the fields of a message; its maps are shared. They are called on the concrete types: through an
+// interface the message would escape to the heap, one allocation for each call.
 
-func (m *Identify) encode(e *encoder) error {
-	switch {
-	case m == nil:
-		return missingMessage("Identify")
-	case m.UserId == "" && m.AnonymousId == "":
-		return missingUser("Identify")
+func (m *Identify) call() (call Call) {
+	call.Type, call.isMissing = "identify", m == nil
+	if m != nil {
+		call.UserId, call.AnonymousId = m.UserId, m.AnonymousId
+		call.Traits = m.Traits
+		call.Context, call.Integrations = m.Context, m.Integrations
+		call.stamp(m.MessageId, m.Timestamp, &m.Message)
 	}
-	e.begin("Identify", `{"type":"identify"`)
-	e.stamp(m.MessageId, m.Timestamp, &m.Message)
-	e.text(`,"userId":`, m.UserId)
-	e.text(`,"anonymousId":`, m.AnonymousId)
-	e.object(`,"traits":`, "Traits", m.Traits)
-	return e.end(m.Context, m.Integrations)
+	return call
 }
 
-func (m *Track) encode(e *encoder) error {
-	switch {
-	case m == nil:
-		return missingMessage("Track")
-	case m.Event == "":
-		return missing("Track", "Event")
-	case m.UserId == "" && m.AnonymousId == "":
-		return missingUser("Track")
+func (m *Track) call() (call Call) {
+	call.Type, call.isMissing = "track", m == nil
+	if m != nil {
+		call.UserId, call.AnonymousId = m.UserId, m.AnonymousId
+		call.Event, call.Properties = m.Event, m.Properties
+		call.Context, call.Integrations = m.Context, m.Integrations
+		call.stamp(m.MessageId, m.Timestamp, &m.Message)
 	}
-	e.begin("Track", `{"type":"track"`)
-	e.stamp(m.MessageId, m.Timestamp, &m.Message)
-	e.text(`,"userId":`, m.UserId)
-	e.text(`,"anonymousId":`, m.AnonymousId)
-	e.text(`,"event":`, m.Event)
-	e.object(`,"properties":`, "Properties", m.Properties)
-	return e.end(m.Context, m.Integrations)
+	return call
 }
 
-func (m *Page) encode(e *encoder) error {
-	switch {
-	case m == nil:
-		return missingMessage("Page")
-	case m.UserId == "" && m.AnonymousId == "":
-		return missingUser("Page")
+func (m *Page) call() (call Call) {
+	call.Type, call.isMissing = "page", m == nil
+	if m != nil {
+		call.UserId, call.AnonymousId = m.UserId, m.AnonymousId
+		call.Category, call.Name, call.Properties = m.Category, m.Name, m.Traits
+		call.Context, call.Integrations = m.Context, m.Integrations
+		call.stamp(m.MessageId, m.Timestamp, &m.Message)
 	}
-	e.begin("Page", `{"type":"page"`)
-	e.stamp(m.MessageId, m.Timestamp, &m.Message)
-	e.text(`,"userId":`, m.UserId)
-	e.text(`,"anonymousId":`, m.AnonymousId)
-	e.text(`,"category":`, m.Category)
-	e.text(`,"name":`, m.Name)
-	e.object(`,"properties":`, "Traits", m.Traits)
-	return e.end(m.Context, m.Integrations)
+	return call
 }
 
-func (m *Screen) encode(e *encoder) error {
-	switch {
-	case m == nil:
-		return missingMessage("Screen")
-	case m.UserId == "" && m.AnonymousId == "":
-		return missingUser("Screen")
+func (m *Screen) call() (call Call) {
+	call.Type, call.isMissing = "screen", m == nil
+	if m != nil {
+		call.UserId, call.AnonymousId = m.UserId, m.AnonymousId
+		call.Category, call.Name, call.Properties = m.Category, m.Name, m.Properties
+		call.Context, call.Integrations = m.Context, m.Integrations
+		call.stamp(m.MessageId, m.Timestamp, &m.Message)
 	}
-	e.begin("Screen", `{"type":"screen"`)
-	e.stamp(m.MessageId, m.Timestamp, &m.Message)
-	e.text(`,"userId":`, m.UserId)
-	e.text(`,"anonymousId":`, m.AnonymousId)
-	e.text(`,"category":`, m.Category)
-	e.text(`,"name":`, m.Name)
-	e.object(`,"properties":`, "Properties", m.Properties)
-	return e.end(m.Context, m.Integrations)
+	return call
 }
 
-func (m *Group) encode(e *encoder) error {
-	switch {
-	case m == nil:
-		return missingMessage("Group")
-	case m.GroupId == "":
-		return missing("Group", "GroupId")
-	case m.UserId == "" && m.AnonymousId == "":
-		return missingUser("Group")
+func (m *Group) call() (call Call) {
+	call.Type, call.isMissing = "group", m == nil
+	if m != nil {
+		call.UserId, call.AnonymousId = m.UserId, m.AnonymousId
+		call.GroupId, call.Traits = m.GroupId, m.Traits
+		call.Context, call.Integrations = m.Context, m.Integrations
+		call.stamp(m.MessageId, m.Timestamp, &m.Message)
 	}
-	e.begin("Group", `{"type":"group"`)
-	e.stamp(m.MessageId, m.Timestamp, &m.Message)
-	e.text(`,"userId":`, m.UserId)
-	e.text(`,"anonymousId":`, m.AnonymousId)
-	e.text(`,"groupId":`, m.GroupId)
-	e.object(`,"traits":`, "Traits", m.Traits)
-	return e.end(m.Context, m.Integrations)
+	return call
 }
 
-func (m *Alias) encode(e *encoder) error {
-	switch {
-	case m == nil:
-		return missingMessage("Alias")
-	case m.UserId == "":
-		return missing("Alias", "UserId")
-	case m.PreviousId == "":
-		return missing("Alias", "PreviousId")
+func (m *Alias) call() (call Call) {
+	call.Type, call.isMissing = "alias", m == nil
+	if m != nil {
+		call.UserId, call.PreviousId = m.UserId, m.PreviousId
+		call.Context, call.Integrations = m.Context, m.Integrations
+		call.stamp(m.MessageId, m.Timestamp, &m.Message)
 	}
-	e.begin("Alias", `{"type":"alias"`)
-	e.stamp(m.MessageId, m.Timestamp, &m.Message)
-	e.text(`,"userId":`, m.UserId)
-	e.text(`,"previousId":`, m.PreviousId)
-	return e.end(m.Context, m.Integrations)
+	return call
 }
 
-func missing(message, field string) error {
-	return &FieldError{Type: message, Field: field, Reason: "is required"}
-}
-
-func missingUser(message string) error {
-	return &FieldError{Type: message, Field: "UserId", Reason: "is required where there is no AnonymousId"}
-}
-
-func missingMessage(message string) error {
-	return &FieldError{Type: "Client", Field: message, Reason: "needs a message, and got nil"}
+// stamp sets what a message has itself, or else what it has from the old library.
+func (call *Call) stamp(messageId, timestamp string, old *Message) {
+	if messageId == "" {
+		messageId = old.MessageId
+	}
+	if timestamp == "" {
+		timestamp = old.Timestamp
+	}
+	call.MessageId, call.Timestamp = messageId, timestamp
 }

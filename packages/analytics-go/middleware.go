@@ -1,9 +1,6 @@
 package analytics
 
-import (
-	"context"
-	"fmt"
-)
+import "context"
 
 // A Middleware changes a call, or returns false to drop it. It is called by the goroutine of the call, so it may be
 // called concurrently. A panic in it becomes the error of the call.
@@ -34,14 +31,19 @@ type Call struct {
 	Integrations map[string]interface{}
 	Timestamp    string
 	MessageId    string
+
+	// Whether there is no message: the program passed nil.
+	isMissing bool
 }
 
 // enqueueChanged passes a call through the middleware. It allocates, unlike a call without middleware.
-func (c *Client) enqueueChanged(ctx context.Context, e *encoder, call *Call) error {
+func (c *Client) enqueueChanged(ctx context.Context, e *encoder, call Call) error {
 	kind := call.Type
-	keep, err := c.change(call)
+	call.Properties, call.Traits = copyMap(call.Properties), copyMap(call.Traits)
+	call.Context, call.Integrations = copyMap(call.Context), copyMap(call.Integrations)
+	keep, err := c.change(&call)
 	if err != nil {
-		return c.enqueue(ctx, e, err)
+		return c.add(ctx, e, err)
 	}
 	if !keep {
 		e.free()
@@ -49,86 +51,17 @@ func (c *Client) enqueueChanged(ctx context.Context, e *encoder, call *Call) err
 		return nil
 	}
 	call.Type = kind
-	return c.enqueue(ctx, e, call.encode(e))
+	return c.add(ctx, e, e.encode(&call))
 }
 
 func (c *Client) change(call *Call) (keep bool, err error) {
-	defer func() {
-		if problem := recover(); problem != nil {
-			err = fmt.Errorf("analytics: a middleware panicked: %v", problem)
-		}
-	}()
+	defer asError(&err, "analytics: a middleware panicked")
 	for _, middleware := range c.Middleware {
 		if !middleware(call) {
 			return false, nil
 		}
 	}
 	return true, nil
-}
-
-func (call *Call) encode(e *encoder) error {
-	switch call.Type {
-	case "identify":
-		return (&Identify{UserId: call.UserId, AnonymousId: call.AnonymousId, Traits: call.Traits,
-			Context: call.Context, Integrations: call.Integrations, Timestamp: call.Timestamp, MessageId: call.MessageId}).encode(e)
-	case "track":
-		return (&Track{UserId: call.UserId, AnonymousId: call.AnonymousId, Event: call.Event, Properties: call.Properties,
-			Context: call.Context, Integrations: call.Integrations, Timestamp: call.Timestamp, MessageId: call.MessageId}).encode(e)
-	case "page":
-		return (&Page{UserId: call.UserId, AnonymousId: call.AnonymousId, Category: call.Category, Name: call.Name, Traits: call.Properties,
-			Context: call.Context, Integrations: call.Integrations, Timestamp: call.Timestamp, MessageId: call.MessageId}).encode(e)
-	case "screen":
-		return (&Screen{UserId: call.UserId, AnonymousId: call.AnonymousId, Category: call.Category, Name: call.Name, Properties: call.Properties,
-			Context: call.Context, Integrations: call.Integrations, Timestamp: call.Timestamp, MessageId: call.MessageId}).encode(e)
-	case "group":
-		return (&Group{UserId: call.UserId, AnonymousId: call.AnonymousId, GroupId: call.GroupId, Traits: call.Traits,
-			Context: call.Context, Integrations: call.Integrations, Timestamp: call.Timestamp, MessageId: call.MessageId}).encode(e)
-	default:
-		return (&Alias{UserId: call.UserId, PreviousId: call.PreviousId,
-			Context: call.Context, Integrations: call.Integrations, Timestamp: call.Timestamp, MessageId: call.MessageId}).encode(e)
-	}
-}
-
-func (m *Identify) call() *Call {
-	call := &Call{Type: "identify", UserId: m.UserId, AnonymousId: m.AnonymousId, Traits: copyMap(m.Traits)}
-	return call.complete(m.Context, m.Integrations, m.Timestamp, m.MessageId, &m.Message)
-}
-
-func (m *Track) call() *Call {
-	call := &Call{Type: "track", UserId: m.UserId, AnonymousId: m.AnonymousId, Event: m.Event, Properties: copyMap(m.Properties)}
-	return call.complete(m.Context, m.Integrations, m.Timestamp, m.MessageId, &m.Message)
-}
-
-func (m *Page) call() *Call {
-	call := &Call{Type: "page", UserId: m.UserId, AnonymousId: m.AnonymousId, Category: m.Category, Name: m.Name, Properties: copyMap(m.Traits)}
-	return call.complete(m.Context, m.Integrations, m.Timestamp, m.MessageId, &m.Message)
-}
-
-func (m *Screen) call() *Call {
-	call := &Call{Type: "screen", UserId: m.UserId, AnonymousId: m.AnonymousId, Category: m.Category, Name: m.Name, Properties: copyMap(m.Properties)}
-	return call.complete(m.Context, m.Integrations, m.Timestamp, m.MessageId, &m.Message)
-}
-
-func (m *Group) call() *Call {
-	call := &Call{Type: "group", UserId: m.UserId, AnonymousId: m.AnonymousId, GroupId: m.GroupId, Traits: copyMap(m.Traits)}
-	return call.complete(m.Context, m.Integrations, m.Timestamp, m.MessageId, &m.Message)
-}
-
-func (m *Alias) call() *Call {
-	call := &Call{Type: "alias", UserId: m.UserId, PreviousId: m.PreviousId}
-	return call.complete(m.Context, m.Integrations, m.Timestamp, m.MessageId, &m.Message)
-}
-
-func (call *Call) complete(context, integrations map[string]interface{}, timestamp, messageId string, old *Message) *Call {
-	call.Context, call.Integrations = copyMap(context), copyMap(integrations)
-	call.Timestamp, call.MessageId = timestamp, messageId
-	if timestamp == "" {
-		call.Timestamp = old.Timestamp
-	}
-	if messageId == "" {
-		call.MessageId = old.MessageId
-	}
-	return call
 }
 
 // A copier copies the maps and slices of JSON. Deeper levels than the encoder writes are shared, so that a cycle ends, and so is what

@@ -176,14 +176,14 @@ func TestBuildersWriteTheNamesThatDestinationsKnow(t *testing.T) {
 	at := time.Date(1815, 12, 10, 1, 2, 3, 0, time.FixedZone("", 3600))
 	traits := NewTraits().SetEmail("ada@example.com").SetBirthday(at).SetCreatedAt(at).SetAddress(NewTraits().Set("city", "London"))
 	e := newEncoder()
-	if err := (&Track{UserId: "ada", Event: "E", Properties: properties}).encode(e); err != nil {
+	if err := e.encode(ref((&Track{UserId: "ada", Event: "E", Properties: properties}).call())); err != nil {
 		t.Fatal(err)
 	}
 	expected := `"properties":{"currency":"USD","gift":true,"orderId":"o-1","products":[{"name":"Monopoly","price":19,"quantity":1,"sku":"45790-32"}],"total":25.5}`
 	if !strings.Contains(string(e.buf), expected) {
 		t.Errorf("wrote %s", e.buf)
 	}
-	if err := (&Identify{UserId: "ada", Traits: traits}).encode(e); err != nil {
+	if err := e.encode(ref((&Identify{UserId: "ada", Traits: traits}).call())); err != nil {
 		t.Fatal(err)
 	}
 	expected = `"traits":{"address":{"city":"London"},"birthday":"1815-12-10","createdAt":"1815-12-10T00:02:03Z","email":"ada@example.com"}`

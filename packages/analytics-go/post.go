@@ -1,6 +1,7 @@
 package analytics
 
 import (
+	"bytes"
 	"compress/gzip"
 	"context"
 	"errors"
@@ -24,7 +25,7 @@ type poster struct {
 	context    []byte
 	tail       []byte
 	zip        *gzip.Writer
-	zipped     sliceWriter
+	zipped     bytes.Buffer
 }
 
 func newPoster(c *Client, url string, batchContext []byte) *poster {
@@ -73,8 +74,8 @@ func (p *poster) post(ctx context.Context, messages []byte, count int) (attempt 
 	request.Header = p.header.Clone()
 	request.ContentLength = body.size()
 	// GetBody creates a reader for a second connection, if the first was closed while it was idle.
-	request.GetBody = func() (io.ReadCloser, error) { return &bodyReader{body: body}, nil }
-	request.Body = &bodyReader{body: body}
+	request.GetBody = func() (io.ReadCloser, error) { return body.reader(), nil }
+	request.Body = body.reader()
 
 	response, err := p.http.Do(request)
 	if err != nil {
@@ -96,14 +97,14 @@ func (p *poster) pieces(messages []byte) [][]byte {
 	if p.zip == nil {
 		return plain
 	}
-	p.zipped = p.zipped[:0]
+	p.zipped.Reset()
 	p.zip.Reset(&p.zipped)
 	for _, piece := range plain {
 		// Writing to memory cannot fail.
 		_, _ = p.zip.Write(piece)
 	}
 	_ = p.zip.Close()
-	return [][]byte{p.zipped}
+	return [][]byte{p.zipped.Bytes()}
 }
 
 // envelopeBytes is the size of the data around the messages.
@@ -114,12 +115,4 @@ func appendTail(body, context []byte) []byte {
 	body = appendTime(body, time.Now())
 	body = append(body, `","context":`...)
 	return append(append(body, context...), '}')
-}
-
-// A sliceWriter appends to a slice, whose memory is reused.
-type sliceWriter []byte
-
-func (w *sliceWriter) Write(p []byte) (int, error) {
-	*w = append(*w, p...)
-	return len(p), nil
 }

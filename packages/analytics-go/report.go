@@ -48,9 +48,6 @@ func (r *reporter) sent(b *batch, p part, answer result, attempts int) {
 }
 
 func withoutRejected(b *batch, p part, rejected []rejection) []json.RawMessage {
-	if len(rejected) == 0 {
-		return b.messages(p)
-	}
 	isRejected := make(map[int]bool, len(rejected))
 	for _, one := range rejected {
 		isRejected[p.from+one.index] = true

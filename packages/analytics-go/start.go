@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"strings"
 	"time"
@@ -84,7 +85,11 @@ func (c *Client) keepInFiles(s *sender) error {
 		notRecorded(files.Settle(b.stored[p.from:p.to], b.messageBytes(p)))
 	}
 	s.compact = func(held []*asideMessage, always bool) { notRecorded(compact(files, held, always)) }
-	stopSyncing := files.SyncEvery(c.syncInterval(), func(err error) {
+	syncEvery := c.QueueSync
+	if syncEvery == 0 {
+		syncEvery = defaultQueueSync
+	}
+	stopSyncing := files.SyncEvery(syncEvery, func(err error) {
 		s.log.warn("the queue is not written to the disk", "error", err)
 	})
 	s.release = func() {
@@ -132,13 +137,6 @@ func compact(files *journal.Journal, held []*asideMessage, always bool) error {
 	return files.Settle(originals, bytes)
 }
 
-func (c *Client) syncInterval() time.Duration {
-	if c.QueueSync < 0 {
-		return 0
-	}
-	return orDefault(c.QueueSync, defaultQueueSync)
-}
-
 // batchURL is the URL of the requests: the endpoint, with /v1/batch if it does not end in it, or in /v1/import, another name of it.
 func batchURL(endpoint string) (string, error) {
 	if endpoint == "" {
@@ -162,13 +160,10 @@ func batchURL(endpoint string) (string, error) {
 // batchContext returns the context of the client's batches as JSON.
 func (c *Client) batchContext() ([]byte, error) {
 	merged := map[string]interface{}{}
-	for _, part := range []map[string]interface{}{DefaultContext, c.Context} {
-		for key, value := range part {
-			merged[key] = value
-		}
-	}
+	maps.Copy(merged, DefaultContext)
+	maps.Copy(merged, c.Context)
 	written, err := func() (written []byte, err error) {
-		defer asError(&err)
+		defer asError(&err, "it panicked")
 		return json.Marshal(merged)
 	}()
 	if err != nil {

@@ -20,59 +20,31 @@ type Tracker interface {
 	Close() error
 }
 
-var (
-	_ Tracker = (*Client)(nil)
-	_ Tracker = Noop{}
-)
+var _, _ Tracker = (*Client)(nil), Noop{}
 
 // Noop is a Tracker that sends nothing. Its calls validate their messages, as those of a Client do, so that a test
 // notices an invalid one. It has no state: calls after Close succeed.
 type Noop struct{}
 
-func validated(encode func(*encoder) error) error {
+func validated(call Call) error {
 	e := encoders.Get().(*encoder)
 	defer e.free()
-	return encode(e)
+	return e.encode(&call)
 }
 
-// Identify validates the message.
-func (Noop) Identify(m *Identify) error { return validated(m.encode) }
+func (Noop) Identify(m *Identify) error { return validated(m.call()) }
+func (Noop) Track(m *Track) error       { return validated(m.call()) }
+func (Noop) Page(m *Page) error         { return validated(m.call()) }
+func (Noop) Screen(m *Screen) error     { return validated(m.call()) }
+func (Noop) Group(m *Group) error       { return validated(m.call()) }
+func (Noop) Alias(m *Alias) error       { return validated(m.call()) }
 
-// Track validates the message.
-func (Noop) Track(m *Track) error { return validated(m.encode) }
-
-// Page validates the message.
-func (Noop) Page(m *Page) error { return validated(m.encode) }
-
-// Screen validates the message.
-func (Noop) Screen(m *Screen) error { return validated(m.encode) }
-
-// Group validates the message.
-func (Noop) Group(m *Group) error { return validated(m.encode) }
-
-// Alias validates the message.
-func (Noop) Alias(m *Alias) error { return validated(m.encode) }
-
-// IdentifyContext validates the message.
 func (n Noop) IdentifyContext(_ context.Context, m *Identify) error { return n.Identify(m) }
+func (n Noop) TrackContext(_ context.Context, m *Track) error       { return n.Track(m) }
+func (n Noop) PageContext(_ context.Context, m *Page) error         { return n.Page(m) }
+func (n Noop) ScreenContext(_ context.Context, m *Screen) error     { return n.Screen(m) }
+func (n Noop) GroupContext(_ context.Context, m *Group) error       { return n.Group(m) }
+func (n Noop) AliasContext(_ context.Context, m *Alias) error       { return n.Alias(m) }
 
-// TrackContext validates the message.
-func (n Noop) TrackContext(_ context.Context, m *Track) error { return n.Track(m) }
-
-// PageContext validates the message.
-func (n Noop) PageContext(_ context.Context, m *Page) error { return n.Page(m) }
-
-// ScreenContext validates the message.
-func (n Noop) ScreenContext(_ context.Context, m *Screen) error { return n.Screen(m) }
-
-// GroupContext validates the message.
-func (n Noop) GroupContext(_ context.Context, m *Group) error { return n.Group(m) }
-
-// AliasContext validates the message.
-func (n Noop) AliasContext(_ context.Context, m *Alias) error { return n.Alias(m) }
-
-// Flush does nothing.
 func (Noop) Flush() error { return nil }
-
-// Close does nothing.
 func (Noop) Close() error { return nil }

@@ -1,4 +1,4 @@
-/** The Go client library against the pipeline: what its example sends arrives at its example receiver, which verifies. */
+/** The Go client library against the pipeline: what a program sends with it arrives at a receiver that verifies with it. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,11 +15,11 @@ import { startPipeline } from '../support/processes/pipeline.ts';
 
 const opened = new AsyncDisposableStack();
 after(() => opened.disposeAsync());
-const examples = path.join(import.meta.dirname, '../../packages/analytics-go/examples');
+const programs = path.join(import.meta.dirname, '../clients/go');
 const folder = await mkdtemp(path.join(tmpdir(), 'tailrace-go-'));
 opened.defer(() => rm(folder, { recursive: true }));
-const send = await buildGoProgram(path.join(examples, 'send'), folder);
-const receive = await buildGoProgram(path.join(examples, 'receiver'), folder);
+const send = await buildGoProgram(path.join(programs, 'send'), folder);
+const receive = await buildGoProgram(path.join(programs, 'receiver'), folder);
 // One partition keeps calls of different users, such as those of the alias sequence, in one order.
 const pipeline = opened.use(await startPipeline({ cluster: new MemoryCluster(), partitions: 1 }));
 const sharedSecret = 's3cret';

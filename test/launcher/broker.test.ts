@@ -10,10 +10,10 @@ import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import { connectKafka, type Kafka } from '@tailrace/kafka';
 import { eventually } from '@tailrace/testing';
-import { discardData, startOwnBroker, type Broker, type OwnBroker } from '@tailrace/local';
+import { startOwnBroker, type Broker, type OwnBroker } from '@tailrace/local';
 import { resolveJars } from '../../infra/local/src/broker/jars.ts';
 import { isAlive, readIdentity, type ProcessIdentity } from '../../infra/local/src/broker/lock.ts';
-import { ownBroker } from '../support/kafka/broker.ts';
+import { discardData, ownBroker } from '../support/kafka/broker.ts';
 import { readAll } from '../support/kafka/topics.ts';
 
 const ignore = (): void => undefined;
@@ -40,7 +40,7 @@ async function readValues(broker: OwnBroker): Promise<(string | undefined)[]> {
 
 async function temporaryDirectory(): Promise<AsyncDisposable & { readonly path: string }> {
   const dir = await mkdtemp(path.join(tmpdir(), 'tailrace-broker-test-'));
-  return { path: dir, [Symbol.asyncDispose]: () => discardData(dir, process.env) };
+  return { path: dir, [Symbol.asyncDispose]: () => discardData(dir) };
 }
 
 async function keeperOf(dataDir: string): Promise<ProcessIdentity> {

@@ -94,16 +94,14 @@ export function capacityFor({ eventsPerSecond, bytes, destinations }: Load): Cap
     ),
     writtenMBPerSecond: written / 1e6,
     diskGBPerBroker: (stored * assumptions.diskReserve) / brokers,
-    saturates: firstLimit(eventsPerSecond, cores, replicas, brokers, copied),
+    saturates: firstLimit(eventsPerSecond, { cores, replicas, brokers }, copied),
   };
 }
 
 /** The load at which the first part has no capacity left: all of a replica's core, all cores or bytes of the brokers. */
 function firstLimit(
   eventsPerSecond: number,
-  cores: Capacity['cores'],
-  replicas: Capacity['replicas'],
-  brokers: number,
+  { cores, replicas, brokers }: Pick<Capacity, 'cores' | 'replicas' | 'brokers'>,
   copiedMB: number,
 ): Capacity['saturates'] {
   const share = (busy: number, available: number): number => (available / busy) * eventsPerSecond;

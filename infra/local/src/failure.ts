@@ -1,18 +1,18 @@
 import { readFile } from 'node:fs/promises';
 import { TailraceError } from '@tailrace/errors';
 
-/** `local-start-failed` with the event `what` and the end of the log, which has the cause. */
+const causes = { over: 'it ended', late: 'it does not respond' } as const;
+
+/** `local-start-failed` with the cause and the end of the log. */
 export async function startFailure(
-  what: string,
+  cause: keyof typeof causes,
   logFile: string,
-  cause?: unknown,
   who = 'Apache Kafka',
 ): Promise<TailraceError> {
   const log = await readFile(logFile, 'utf8').catch(() => '');
   return new TailraceError(
     'local-start-failed',
-    `${who} did not start: ${what}. The end of ${logFile}:\n${lastLines(log)}`,
-    { cause },
+    `${who} did not start: ${causes[cause]}. The end of ${logFile}:\n${lastLines(log)}`,
   );
 }
 

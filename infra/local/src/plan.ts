@@ -3,7 +3,7 @@
  */
 import { join, resolve } from 'node:path';
 import { TailraceError } from '@tailrace/errors';
-import { misspelledVariables, readSettings, type Environment } from '@tailrace/service';
+import { misspelledVariables, readSettings, type Environment, type SettingsOf } from '@tailrace/service';
 import Type, { type TObject } from 'typebox';
 import { environmentOf, withoutSecrets } from './environment.ts';
 import { isFree } from './ports.ts';
@@ -25,21 +25,11 @@ export interface PlannedService {
   readonly ports: readonly { readonly port: number; readonly setting: string }[];
 }
 
-export interface Plan {
-  /** The address of the services. */
-  readonly host: string;
-  /** Contains logs, keys and the data of the broker. */
-  readonly dataDir: string;
-  /** The preferred port of the broker. */
-  readonly kafkaPort: number;
-  /** The preferred port of the schema registry. Undefined for none. */
+export interface Plan extends Omit<SettingsOf<typeof localSettings>, 'configFile' | 'registryPort'> {
+  /** Undefined for none. */
   readonly registryPort: number | undefined;
-  readonly ingestPort: number;
-  readonly controlPort: number;
-  readonly metricsPort: number;
-  /** The file with sources and destinations to apply. Undefined for the demo. */
+  /** Undefined for the demo. */
   readonly configFile: string | undefined;
-  readonly demoPort: number;
   readonly topicPrefix: string;
   /** In the order of stopping: services that accept new work come first. */
   readonly services: readonly PlannedService[];

@@ -10,6 +10,7 @@
  * therefore holds the port of the same number for UDP, which nothing else uses, until it ends: no other process chooses it meanwhile.
  */
 import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { randomInt } from 'node:crypto';
 
@@ -28,30 +29,23 @@ export async function freePort(preferred?: number): Promise<number> {
 }
 
 /** Resolves with false where this process or another one has reserved the port. */
-export function reservePort(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = createSocket('udp4').unref();
-    socket.once('error', () => {
-      socket.close();
-      resolve(false);
-    });
-    socket.bind({ port, address: loopback, exclusive: true }, () => {
-      resolve(true);
-    });
-  });
+export async function reservePort(port: number): Promise<boolean> {
+  const socket = createSocket('udp4').unref();
+  socket.bind({ port, address: loopback, exclusive: true });
+  try {
+    await once(socket, 'listening');
+    return true;
+  } catch {
+    socket.close();
+    return false;
+  }
 }
 
 /** Whether `port` is free at `host`, or on all interfaces without a host. */
-export function isFree(port: number, host?: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.once('error', () => {
-      resolve(false);
-    });
-    server.listen({ port, ...(host !== undefined && { host }), exclusive: true }, () => {
-      server.close(() => {
-        resolve(true);
-      });
-    });
-  });
+export async function isFree(port: number, host?: string): Promise<boolean> {
+  await using server = createServer().listen({ port, host, exclusive: true });
+  return await once(server, 'listening').then(
+    () => true,
+    () => false,
+  );
 }

@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TailraceError, isTailraceError } from '@tailrace/errors';
 import type { TopicReport } from '@tailrace/kafka';
+import { abortable } from './abortable.ts';
 import { startBroker, type Broker, type OwnBroker } from './broker/broker.ts';
 import { tailrace } from './command.ts';
 import { demoConfig, demoWriteKey } from './demo.ts';
@@ -33,15 +34,12 @@ let releaseLock: (() => Promise<void>) | undefined;
 let brokerRestarts = Promise.resolve();
 let stopRequestedAt = 0;
 
-process.on('SIGINT', () => {
-  requestStop('Ctrl-C');
-});
-process.on('SIGTERM', () => {
-  requestStop('SIGTERM');
-});
-process.on('SIGHUP', () => {
-  requestStop('the terminal closed');
-});
+const reasons = { SIGINT: 'Ctrl-C', SIGTERM: 'SIGTERM', SIGHUP: 'the terminal closed' };
+for (const [signal, reason] of Object.entries(reasons)) {
+  process.on(signal, () => {
+    requestStop(reason);
+  });
+}
 
 try {
   await bringUp();
@@ -138,7 +136,7 @@ async function bringUp(): Promise<void> {
   }
   await Promise.all(
     services.map(async (service, index) => {
-      await unlessStopped(service.ready);
+      await abortable(service.ready, signal);
       const ports = plan.services[index]?.ports.map(({ port }) => port).join(' and ') ?? '';
       terminal.say(service.name, `ready on port ${ports}, as process ${service.pid ?? 0}`, 'good');
     }),
@@ -271,14 +269,4 @@ async function takeDown(): Promise<void> {
     if (broker.kind !== 'given') terminal.say('kafka', 'stopped');
   }
   await releaseLock?.();
-}
-
-/** Resolves with `work`, or rejects when a stop is requested. */
-async function unlessStopped<T>(work: Promise<T>): Promise<T> {
-  stopping.signal.throwIfAborted();
-  const stopped = Promise.withResolvers<never>();
-  stopping.signal.addEventListener('abort', () => {
-    stopped.reject(stopping.signal.reason as Error);
-  });
-  return Promise.race([work, stopped.promise]);
 }

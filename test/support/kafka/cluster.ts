@@ -1,16 +1,272 @@
 /**
- * Several brokers for one test: replication, in-sync minima, a broker that hangs or dies while others continue. Real
- * Kafka (KRaft), each node both broker and controller; it takes some seconds to start.
+ * Several brokers for one test, on the local JVM and on loopback: replication, in-sync minima, a broker that hangs or dies while
+ * others continue. Each node is broker and controller (KRaft); they take some seconds to start.
  *
  *     await using cluster = await ownCluster();
  *     await cluster.node(2).freeze(); // SIGSTOP; thaw() is SIGCONT
  *     await cluster.node(3).kill();   // SIGKILL; restart() starts it again with the same port and data
  */
-import { startCluster, type Cluster, type ClusterOptions } from '@tailrace/local';
+import { execFile, type ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { freePort } from '@tailrace/local';
+import { eventually } from '@tailrace/testing';
+import { classArchive, type ClassArchive } from '../../../infra/local/src/broker/class-archive.ts';
+import { resolveJars } from '../../../infra/local/src/broker/jars.ts';
+import { missingForJvm } from '../../../infra/local/src/broker/jvm.ts';
+import { formatStorage, spawnKafka } from '../../../infra/local/src/broker/kafka-process.ts';
+import { countBrokers } from '../../../infra/local/src/broker/probe.ts';
+import {
+  formatProperties,
+  jvmProperties,
+  type Properties,
+} from '../../../infra/local/src/broker/properties.ts';
+import { startFailure } from '../../../infra/local/src/failure.ts';
+import { childOf, endKept, hasEnded, javaCommand } from '../../../infra/local/src/keeper.ts';
+import { loopback } from '../../../infra/local/src/ports.ts';
 
-export type { Cluster, ClusterNode } from '@tailrace/local';
+const { env } = process;
 
-/** Three brokers by default; `await using` ends them and removes their data. */
-export function ownCluster(options: Omit<ClusterOptions, 'env'> = {}): Promise<Cluster> {
-  return startCluster({ env: process.env, ...options });
+interface ClusterOptions {
+  /** The number of nodes. Default 3. The ids are 1, 2, 3 and so on. */
+  readonly size?: number;
+  /** Overrides of the broker properties for production clusters, such as `default.replication.factor`. */
+  readonly properties?: Properties;
+}
+
+/** One node of a cluster, both broker and controller. */
+export interface ClusterNode {
+  readonly id: number;
+  /** `host:port`, the same after every restart. */
+  readonly address: string;
+  /** The JVM's process id; undefined while it is down. */
+  readonly pid: number | undefined;
+  /** Ends it and resolves when it has ended. `SIGKILL`, the default, is a crash, `SIGTERM` a clean shutdown. */
+  kill(signal?: 'SIGKILL' | 'SIGTERM'): Promise<void>;
+  /** Starts it again after its end, on the same port and data; resolves when it takes part in the cluster again. */
+  restart(): Promise<void>;
+  /** Replaces the disk of a node that is down by an empty one. `restart()` then starts it with no data. */
+  replaceDisk(): Promise<void>;
+  /** SIGSTOP: its connections stay open and nothing answers on them, as of a machine that hangs. */
+  freeze(): Promise<void>;
+  /** SIGCONT. */
+  thaw(): void;
+}
+
+export interface Cluster extends AsyncDisposable {
+  /** Bootstrap servers: every node's address. */
+  readonly brokers: readonly string[];
+  readonly nodes: readonly ClusterNode[];
+  /** The node with this id. */
+  node(id: number): ClusterNode;
+  /** Ends all nodes, frozen ones too, and removes their data. Safe to call twice. */
+  stop(): Promise<void>;
+}
+
+/** The last line of a start: the controllers have accepted the broker, and clients may use it. */
+const startedLine = 'Kafka Server started';
+
+const run = promisify(execFile);
+
+/** Three nodes by default. Resolves when every node knows of all others; `await using` ends them and removes their data. */
+export async function ownCluster({ size = 3, properties = {} }: ClusterOptions = {}): Promise<Cluster> {
+  const missing = await missingForJvm(env);
+  if (missing !== undefined) throw new Error(`A cluster of brokers needs ${missing}. Install it.`);
+  const classPath = await resolveJars(env, () => undefined, new AbortController().signal);
+  const archive = await classArchive(javaCommand(env), classPath);
+  const clusterId = randomBytes(16).toString('base64url');
+  const ids = Array.from({ length: size }, (_, index) => index + 1);
+  const controllerPorts = new Map<number, number>();
+  const nodes: RunningNode[] = [];
+  for (const id of ids) controllerPorts.set(id, await freePort());
+  for (const id of ids) {
+    const port = await freePort();
+    const dataDir = await mkdtemp(join(tmpdir(), `tailrace-cluster-${id}-`));
+    const logDir = join(dataDir, 'log');
+    nodes.push(
+      new RunningNode({
+        id,
+        port,
+        dataDir,
+        logDir,
+        classPath,
+        archive,
+        clusterId,
+        properties: { ...clusterProperties({ id, port, controllerPorts, logDir }), ...properties },
+        // What is down or frozen is not waited for.
+        peers: () => nodes.filter(({ serves }) => serves).length,
+      }),
+    );
+  }
+  const end = async (): Promise<void> => {
+    await Promise.all(nodes.map((node) => node.remove()));
+  };
+  let ended: Promise<void> | undefined;
+  const stop = (): Promise<void> => (ended ??= end());
+  try {
+    await Promise.all(nodes.map((node) => node.start()));
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return {
+    brokers: nodes.map(({ address }) => address),
+    nodes,
+    node(id) {
+      const found = nodes.find((node) => node.id === id);
+      if (found === undefined) throw new RangeError(`the cluster has no node ${id}`);
+      return found;
+    },
+    stop,
+    [Symbol.asyncDispose]: stop,
+  };
+}
+
+/**
+ * One node of a cluster, broker and controller, on loopback. Kafka's internal topics are replicated as in
+ * production: three replicas, two in sync, where there are enough brokers.
+ */
+function clusterProperties(options: {
+  readonly id: number;
+  readonly logDir: string;
+  readonly port: number;
+  /** The ports of the controllers, by node id. */
+  readonly controllerPorts: ReadonlyMap<number, number>;
+}): Properties {
+  const { id, logDir, port, controllerPorts } = options;
+  const replicas = Math.min(3, controllerPorts.size);
+  const inSync = Math.max(1, replicas - 1);
+  return {
+    ...jvmProperties({ logDir, port, controllerPort: controllerPorts.get(id) ?? NaN }),
+    'node.id': id,
+    'controller.quorum.voters': [...controllerPorts].map(([id, port]) => `${id}@127.0.0.1:${port}`).join(','),
+    'offsets.topic.replication.factor': replicas,
+    'transaction.state.log.replication.factor': replicas,
+    'transaction.state.log.min.isr': inSync,
+    'share.coordinator.state.topic.replication.factor': replicas,
+    'share.coordinator.state.topic.min.isr': inSync,
+  };
+}
+
+interface NodeSettings {
+  readonly id: number;
+  readonly port: number;
+  readonly dataDir: string;
+  /** The folder in `dataDir` with the records of the node. */
+  readonly logDir: string;
+  readonly classPath: string;
+  readonly archive: ClassArchive;
+  readonly clusterId: string;
+  readonly properties: Properties;
+  /** How many nodes serve clients now, this one included. */
+  readonly peers: () => number;
+}
+
+class RunningNode implements ClusterNode {
+  readonly #settings: NodeSettings;
+  #keeper: ChildProcess | undefined;
+  #pid: number | undefined;
+  #frozen = false;
+
+  constructor(settings: NodeSettings) {
+    this.#settings = settings;
+  }
+
+  get id(): number {
+    return this.#settings.id;
+  }
+
+  get address(): string {
+    return `${loopback}:${this.#settings.port}`;
+  }
+
+  get pid(): number | undefined {
+    return this.#pid;
+  }
+
+  get serves(): boolean {
+    return this.#keeper !== undefined && !this.#frozen;
+  }
+
+  async start(): Promise<void> {
+    const { dataDir, properties } = this.#settings;
+    await writeFile(join(dataDir, 'server.properties'), formatProperties(properties));
+    await this.#format();
+    await this.restart();
+  }
+
+  async replaceDisk(): Promise<void> {
+    if (this.#keeper !== undefined) throw new Error(`node ${this.id} still runs`);
+    await rm(this.#settings.logDir, { recursive: true, force: true });
+    await this.#format();
+  }
+
+  async #format(): Promise<void> {
+    const { dataDir, classPath, archive, clusterId } = this.#settings;
+    await formatStorage({ env, dataDir, classPath, archive, clusterId });
+  }
+
+  async restart(): Promise<void> {
+    if (this.#keeper !== undefined) throw new Error(`node ${this.id} still runs`);
+    const { dataDir, classPath, archive } = this.#settings;
+    const keeper = await spawnKafka({ env, dataDir, classPath, archive, keepData: false, quickStart: true });
+    this.#keeper = keeper;
+    keeper.once('exit', () => {
+      if (this.#keeper === keeper) this.#keeper = this.#pid = undefined;
+    });
+    const logFile = join(dataDir, 'broker.log');
+    const isReady = await eventually(() => hasEnded(keeper) || this.#isReady(logFile)).catch(() => false);
+    if (!isReady || hasEnded(keeper)) {
+      const failure = await startFailure(hasEnded(keeper) ? 'over' : 'late', logFile);
+      await this.kill();
+      throw failure;
+    }
+    this.#pid = await childOf(keeper);
+  }
+
+  async #isReady(logFile: string): Promise<boolean> {
+    const log = await readFile(logFile, 'utf8').catch(() => '');
+    if (!log.includes(startedLine)) return false;
+    return (await countBrokers(loopback, this.#settings.port)) >= this.#settings.peers();
+  }
+
+  async kill(signal: 'SIGKILL' | 'SIGTERM' = 'SIGKILL'): Promise<void> {
+    const keeper = this.#keeper;
+    if (keeper === undefined) return;
+    if (signal === 'SIGTERM') this.thaw();
+    await endKept(keeper, signal);
+    this.#keeper = this.#pid = undefined;
+    this.#frozen = false;
+  }
+
+  async remove(): Promise<void> {
+    await this.kill();
+    await rm(this.#settings.dataDir, { recursive: true, force: true });
+  }
+
+  async freeze(): Promise<void> {
+    const pid = this.#running();
+    process.kill(pid, 'SIGSTOP');
+    this.#frozen = true;
+    await eventually(() => isStopped(pid));
+  }
+
+  thaw(): void {
+    if (!this.#frozen) return;
+    process.kill(this.#running(), 'SIGCONT');
+    this.#frozen = false;
+  }
+
+  #running(): number {
+    if (this.#pid === undefined) throw new Error(`node ${this.id} is down`);
+    return this.#pid;
+  }
+}
+
+async function isStopped(pid: number): Promise<boolean> {
+  const { stdout } = await run('ps', ['-o', 'stat=', '-p', String(pid)]);
+  return stdout.trim().startsWith('T');
 }

@@ -6,7 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { discardData } from '@tailrace/local';
+import { discardData } from '../kafka/broker.ts';
 import { collect, eventually, type Collected } from '@tailrace/testing';
 import { closedPorts } from '../receivers/closed-port.ts';
 
@@ -72,7 +72,7 @@ export async function createHome(): Promise<Home> {
     async [Symbol.asyncDispose]() {
       for (const start of running) start.killHard();
       await untilQuiet();
-      await discardData(path.join(dataDir, 'kafka'), process.env);
+      await discardData(path.join(dataDir, 'kafka'));
       await rm(dataDir, { recursive: true, force: true });
     },
   };

@@ -11,26 +11,12 @@ import { TailraceError } from '@tailrace/errors';
 import { dockerAnswers } from './docker.ts';
 import { missingForJvm, startJvm } from './jvm.ts';
 import { acquireLock } from './lock.ts';
-import type { BrokerNode, Environment, NodeOptions, BrokerChanges, Progress } from './node.ts';
+import type { BrokerNode, Environment, NodeOptions } from './node.ts';
 
-export interface BrokerOptions {
+export interface BrokerOptions extends Partial<Omit<NodeOptions, 'env' | 'keepData'>> {
   readonly env: Environment;
   /** The directory of persistent data. Default: a temporary directory that `stop` removes. */
   readonly dataDir?: string;
-  /** The preferred port. Another free port is used if it is taken. */
-  readonly port?: number;
-  /**
-   * Disables the optimising compiler of the JVM: half the CPU to start, more for each record. For tests, which
-   * start many brokers and send little.
-   */
-  readonly quickStart?: boolean;
-  /** For tests. The broker then runs on the JVM. */
-  readonly changes?: BrokerChanges;
-  readonly onProgress?: Progress;
-  /** Called when the started broker ends unexpectedly, with the reason. */
-  readonly onDeath?: (how: string) => void;
-  /** Cancels the start. */
-  readonly signal?: AbortSignal;
 }
 
 /** A Kafka that is ready. */
@@ -81,15 +67,13 @@ export async function startOwnBroker(options: BrokerOptions): Promise<OwnBroker>
 
   try {
     const node = await startNode({
-      env: options.env,
+      quickStart: false,
+      onProgress: () => undefined,
+      onDeath: () => undefined,
+      signal: new AbortController().signal,
+      ...options,
       dataDir,
       keepData,
-      port: options.port,
-      quickStart: options.quickStart ?? false,
-      changes: options.changes,
-      progress: options.onProgress ?? (() => undefined),
-      onDeath: options.onDeath ?? (() => undefined),
-      signal: options.signal ?? new AbortController().signal,
     });
     const stop = async (): Promise<void> => {
       // Temporary data need not be flushed to disk.
@@ -105,15 +89,6 @@ export async function startOwnBroker(options: BrokerOptions): Promise<OwnBroker>
     await giveBack();
     throw error;
   }
-}
-
-/** Removes all data in `dataDir` of a broker that has ended. */
-export async function discardData(dataDir: string, env: Environment): Promise<void> {
-  if (await dockerAnswers(env)) {
-    const { removeVolume } = await import('./container.ts');
-    await removeVolume(resolve(dataDir));
-  }
-  await rm(dataDir, { recursive: true, force: true });
 }
 
 async function startNode(options: NodeOptions): Promise<BrokerNode> {

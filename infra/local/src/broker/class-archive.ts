@@ -3,7 +3,7 @@
  * the processor time. The first broker writes it when it is ready, with `jcmd`; where that is missing, starts stay slower.
  */
 import { execFile } from 'node:child_process';
-import { createHash, randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -21,7 +21,7 @@ export interface ClassArchive {
 /** @param java the command; the archive of one version of Java does not fit another */
 export async function classArchive(java: string, classPath: string): Promise<ClassArchive> {
   const { stderr: version } = await run(java, ['-version']);
-  const file = `${dirname(classPath)}-${createHash('sha256').update(version).digest('hex').slice(0, 12)}.jsa`;
+  const file = `${dirname(classPath)}-${hash('sha256', version).slice(0, 12)}.jsa`;
   return {
     options: () => [existsSync(file) ? `-XX:SharedArchiveFile=${file}` : '-XX:+RecordDynamicDumpInfo'],
     async write(pid) {

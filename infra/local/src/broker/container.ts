@@ -6,11 +6,12 @@
  * directory of this user. The container has a name of the same form, so that the next start finds and removes a
  * container that outlived a `kill -9`.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { GenericContainer, Wait, getContainerRuntimeClient } from 'testcontainers';
+import { abortable } from '../abortable.ts';
 import type { BrokerNode, NodeOptions } from './node.ts';
 import { startFailure } from '../failure.ts';
 import { kafkaImage } from './jars.ts';
@@ -25,11 +26,11 @@ const stopTimeoutSeconds = 20;
 /** The cluster id for formatting a new volume: any 16 bytes in base64url. */
 const clusterId = 'dGFpbHJhY2UtbG9jYWwtMQ';
 
-/** Undefined where the engine cannot run the image. The reason is reported to `progress`. */
+/** Undefined where the engine cannot run the image. The reason is reported to `onProgress`. */
 export async function startContainer(options: NodeOptions): Promise<BrokerNode | undefined> {
-  const { env, dataDir, keepData, progress, onDeath, signal } = options;
+  const { env, dataDir, keepData, onProgress, onDeath, signal } = options;
   const image = env['TAILRACE_KAFKA_IMAGE'] ?? kafkaImage;
-  progress(`starting the broker in a container of ${image}`);
+  onProgress(`starting the broker in a container of ${image}`);
 
   const docker = await getContainerRuntimeClient();
   const engineHost = docker.info.containerRuntime.host;
@@ -76,8 +77,7 @@ export async function startContainer(options: NodeOptions): Promise<BrokerNode |
     });
     const outcome = await untilReady(host, port, () => signal.aborted || !running);
     signal.throwIfAborted();
-    if (outcome !== 'ready')
-      throw await startFailure(outcome === 'late' ? 'it does not respond' : 'it ended', logFile);
+    if (outcome !== 'ready') throw await startFailure(outcome, logFile);
     ready = true;
   };
   const kill = async (signalName: 'SIGKILL' | 'SIGTERM'): Promise<void> => {
@@ -104,7 +104,7 @@ export async function startContainer(options: NodeOptions): Promise<BrokerNode |
     signal.throwIfAborted();
     if (definition.wasCreated) throw error;
     const [reason = ''] = (error as Error).message.split('\n');
-    progress(`the Docker engine cannot run ${image} (${reason}), so the local JVM is used`);
+    onProgress(`the Docker engine cannot run ${image} (${reason}), so the local JVM is used`);
     return undefined;
   }
   return { kind: 'container', address: `${host}:${port}`, kill, restart, remove };
@@ -118,7 +118,7 @@ export async function removeVolume(dataDir: string): Promise<void> {
 
 /** The name of the container and of the volume. */
 function nameFor(dataDir: string): string {
-  return `tailrace-${createHash('sha256').update(dataDir).digest('hex').slice(0, 12)}`;
+  return `tailrace-${hash('sha256', dataDir).slice(0, 12)}`;
 }
 
 /**
@@ -145,21 +145,6 @@ class HostContainer extends GenericContainer {
   protected override containerCreated(): Promise<void> {
     this.wasCreated = true;
     return Promise.resolve();
-  }
-}
-
-/** Resolves with `work`, or rejects with the reason of `signal`, the first to settle. */
-async function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const aborted = Promise.withResolvers<never>();
-  const abort = (): void => {
-    aborted.reject(signal.reason as Error);
-  };
-  if (signal.aborted) abort();
-  signal.addEventListener('abort', abort);
-  try {
-    return await Promise.race([work, aborted.promise]);
-  } finally {
-    signal.removeEventListener('abort', abort);
   }
 }
 

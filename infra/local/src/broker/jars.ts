@@ -1,18 +1,14 @@
 /**
- * Apache Kafka's jars, in a cache outside of the checkout.
- *
- * Maven resolves them by name, with the Maven settings of the machine. SHA256SUMS pins their content, and is
- * checked at every start. A directory is renamed into the cache when it is complete and checked, so that an
- * interrupted download or two concurrent starts leave no partial state. Its name contains a digest of SHA256SUMS,
- * so that checkouts with different pins use different directories.
+ * Apache Kafka's jars, which Maven resolves by name. SHA256SUMS pins their content, and is checked at every start. The name of
+ * their folder in the cache contains a digest of SHA256SUMS, so that checkouts with different pins use different folders.
  */
-import { createHash, randomUUID } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, readdir, rename, rm } from 'node:fs/promises';
+import { readFile, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { TailraceError } from '@tailrace/errors';
 import type { Environment, Progress } from './node.ts';
-import { cacheDir, runMaven, type MavenRun } from './maven.ts';
+import { cacheDir, makeCached, runMaven, type MavenRun } from './maven.ts';
 
 export const kafkaVersion = '4.3.1';
 /** The default image, where a Docker engine runs the broker. */
@@ -32,9 +28,10 @@ export async function resolveJars(
 ): Promise<string> {
   const { dir, pinned } = await locate(env);
   progress('checking the jars');
-  if ((await findFaults(dir, pinned)).length > 0) {
+  const isIntact = async (): Promise<boolean> => (await findFaults(dir, pinned)).length === 0;
+  if (!(await isIntact())) {
     await rm(dir, { recursive: true, force: true });
-    await fill(dir, pinned, { env, progress, signal });
+    await makeCached(dir, (partial) => fill(partial, pinned, { env, progress, signal }), isIntact);
   }
   return join(dir, '*');
 }
@@ -46,7 +43,7 @@ export async function areJarsCached(env: Environment): Promise<boolean> {
 
 async function locate(env: Environment): Promise<{ dir: string; pinned: Map<string, string> }> {
   const sums = await readFile(join(kafkaDir, 'SHA256SUMS'), 'utf8');
-  const digest = createHash('sha256').update(sums).digest('hex').slice(0, 12);
+  const digest = hash('sha256', sums).slice(0, 12);
   const dir = join(cacheDir(env), `kafka-${kafkaVersion}-${digest}`);
   return { dir, pinned: parseSums(sums) };
 }
@@ -70,44 +67,17 @@ export async function findFaults(dir: string, pinned: ReadonlyMap<string, string
   const checked = await Promise.all(
     [...pinned].map(async ([name, expected]) => {
       if (!present.includes(name)) return `${name} is missing`;
-      const actual = createHash('sha256')
-        .update(await readFile(join(dir, name)))
-        .digest('hex');
+      const actual = hash('sha256', await readFile(join(dir, name)));
       return actual === expected ? undefined : `${name} does not have its pinned checksum`;
     }),
   );
   return [...extra, ...checked.filter((fault) => fault !== undefined)];
 }
 
-async function fill(cache: string, pinned: ReadonlyMap<string, string>, run: MavenRun): Promise<void> {
-  const partial = `${cache}.partial-${randomUUID()}`;
-  await mkdir(partial, { recursive: true });
-  try {
-    await copyDependencies(partial, pinned, run);
-    const faults = await findFaults(partial, pinned);
-    if (faults.length > 0) {
-      throw new TailraceError(
-        'local-start-failed',
-        `The jars that Maven resolved are not those of ${join(kafkaDir, 'SHA256SUMS')}: ${faults.join('; ')}. ` +
-          'Delete the named jars from the local Maven repository (~/.m2/repository) and start again.',
-      );
-    }
-    await rename(partial, cache).catch(async (error: unknown) => {
-      // A concurrent start finished first. Its files were checked in the same way.
-      if ((await findFaults(cache, pinned)).length > 0) throw error;
-    });
-  } finally {
-    await rm(partial, { recursive: true, force: true });
-  }
-}
-
-async function copyDependencies(
-  into: string,
-  pinned: ReadonlyMap<string, string>,
-  run: MavenRun,
-): Promise<void> {
+async function fill(folder: string, pinned: ReadonlyMap<string, string>, run: MavenRun): Promise<void> {
   run.progress(`resolving Apache Kafka ${kafkaVersion} with Maven`);
-  const args = ['-f', join(kafkaDir, 'pom.xml'), 'dependency:copy-dependencies', `-DoutputDirectory=${into}`];
+  const pom = join(kafkaDir, 'pom.xml');
+  const args = ['-f', pom, 'dependency:copy-dependencies', `-DoutputDirectory=${folder}`];
   let downloaded = 0;
   const failure = await runMaven(args, run, (line) => {
     const jar = /Downloaded from .*\/([^/]+\.jar) /.exec(line)?.[1];
@@ -115,10 +85,15 @@ async function copyDependencies(
     downloaded += 1;
     run.progress('downloading jars', { done: downloaded, total: pinned.size });
   });
-  if (failure !== undefined) {
-    throw new TailraceError(
-      'local-start-failed',
-      `Maven could not resolve Apache Kafka ${kafkaVersion}: ${failure}`,
-    );
-  }
+  if (failure !== undefined) throw failed(`Maven could not resolve Apache Kafka ${kafkaVersion}: ${failure}`);
+  const faults = await findFaults(folder, pinned);
+  if (faults.length === 0) return;
+  throw failed(
+    `The jars that Maven resolved are not those of ${join(kafkaDir, 'SHA256SUMS')}: ${faults.join('; ')}. ` +
+      'Delete the named jars from the local Maven repository (~/.m2/repository) and start again.',
+  );
+}
+
+function failed(why: string): TailraceError {
+  return new TailraceError('local-start-failed', why);
 }

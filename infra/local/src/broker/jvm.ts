@@ -6,7 +6,6 @@
  */
 import { execFile, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -16,14 +15,14 @@ import type { BrokerNode, Environment, NodeOptions } from './node.ts';
 import { startFailure } from '../failure.ts';
 import { classArchive } from './class-archive.ts';
 import { areJarsCached, resolveJars } from './jars.ts';
-import { childOf, formatStorage, hasEnded, javaCommand, killGroup, spawnKafka } from './kafka-process.ts';
+import { childOf, endKept, hasEnded, javaCommand, killGroup } from '../keeper.ts';
+import { formatStorage, spawnKafka } from './kafka-process.ts';
 import { identify, isAlive, readIdentity } from './lock.ts';
 import { freePort, loopback } from '../ports.ts';
 import { untilReady } from './probe.ts';
 import { formatProperties, jvmProperties } from './properties.ts';
 
 const minimumJava = 17;
-const stopTimeoutMs = 20_000;
 /** Slightly longer than the keeper needs to stop the JVM when its parent is gone. */
 const orphanTimeoutMs = 10_000;
 
@@ -59,9 +58,9 @@ export function parseJavaMajor(text: string): number | undefined {
 }
 
 export async function startJvm(options: NodeOptions): Promise<BrokerNode> {
-  const { env, dataDir, keepData, quickStart, changes, progress, onDeath, signal } = options;
+  const { env, dataDir, keepData, quickStart, changes, onProgress, onDeath, signal } = options;
   await outliveOrphan(dataDir);
-  const classPath = await resolveJars(env, progress, signal);
+  const classPath = await resolveJars(env, onProgress, signal);
   const archive = await classArchive(javaCommand(env), classPath);
   const port = await freePort(options.port);
   let keeper: ChildProcess | undefined;
@@ -76,12 +75,12 @@ export async function startJvm(options: NodeOptions): Promise<BrokerNode> {
     const all = changes ? changes.properties(properties) : properties;
     await writeFile(join(dataDir, 'server.properties'), formatProperties(all));
     if (!existsSync(join(dataDir, 'log', 'meta.properties'))) {
-      progress('formatting its storage');
+      onProgress('formatting its storage');
       const clusterId = randomBytes(16).toString('base64url');
       await formatStorage({ env, dataDir, classPath, archive, clusterId, users: changes?.users ?? {} });
     }
     signal.throwIfAborted();
-    progress('starting the broker');
+    onProgress('starting the broker');
     expectedEnd = false;
     const started = (keeper = await spawnKafka({
       env,
@@ -102,10 +101,7 @@ export async function startJvm(options: NodeOptions): Promise<BrokerNode> {
     if (outcome !== 'ready') {
       await kill('SIGKILL');
       signal.throwIfAborted();
-      throw await startFailure(
-        outcome === 'late' ? 'it does not respond' : 'it ended',
-        join(dataDir, 'broker.log'),
-      );
+      throw await startFailure(outcome, join(dataDir, 'broker.log'));
     }
     ready = true;
     await archive.write(() => childOf(started));
@@ -113,13 +109,7 @@ export async function startJvm(options: NodeOptions): Promise<BrokerNode> {
 
   const kill = async (signalName: 'SIGKILL' | 'SIGTERM'): Promise<void> => {
     expectedEnd = true;
-    if (keeper === undefined || hasEnded(keeper)) return;
-    keeper.ref();
-    const ended = once(keeper, 'exit');
-    keeper.stdin?.write(`${signalName.slice('SIG'.length)}\n`);
-    const timer = setTimeout(killGroup, stopTimeoutMs, keeper);
-    await ended;
-    clearTimeout(timer);
+    if (keeper) await endKept(keeper, signalName);
   };
 
   await start();

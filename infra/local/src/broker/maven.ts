@@ -1,5 +1,7 @@
-/** Downloads artifacts with Maven, with the Maven settings of the machine. */
+/** Downloads artifacts with Maven, with the Maven settings of the machine, into a cache outside of the checkout. */
 import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { mkdir, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -43,7 +45,30 @@ export async function runMaven(
   return failure;
 }
 
-/** The directory of downloads, outside of the checkout. */
+/**
+ * Makes a folder of the cache. `fill` gets another one, which is renamed when it is complete, so that neither an interrupted
+ * download nor a concurrent start leaves a part of it.
+ *
+ * @param isMade whether a concurrent start has made the folder
+ */
+export async function makeCached(
+  folder: string,
+  fill: (partial: string) => Promise<void>,
+  isMade: () => Promise<boolean>,
+): Promise<void> {
+  const partial = `${folder}.partial-${randomUUID()}`;
+  await mkdir(partial, { recursive: true });
+  try {
+    await fill(partial);
+    await rename(partial, folder).catch(async (error: unknown) => {
+      if (!(await isMade())) throw error;
+    });
+  } finally {
+    await rm(partial, { recursive: true, force: true });
+  }
+}
+
+/** The directory of downloads. */
 export function cacheDir(env: Environment): string {
   const base = env['XDG_CACHE_HOME'];
   return join(base === undefined || base === '' ? join(homedir(), '.cache') : base, 'tailrace');

@@ -23,11 +23,19 @@ export interface NodeOptions {
   readonly dataDir: string;
   /** Whether the data is kept for the next start. */
   readonly keepData: boolean;
-  readonly port: number | undefined;
+  /** The preferred port. Another free port is used if it is taken. */
+  readonly port?: number;
+  /**
+   * Disables the optimising compiler of the JVM: half the CPU to start, more for each record. For tests, which
+   * start many brokers and send little.
+   */
   readonly quickStart: boolean;
-  readonly changes: BrokerChanges | undefined;
-  readonly progress: Progress;
+  /** For tests. The broker then runs on the JVM. */
+  readonly changes?: BrokerChanges;
+  readonly onProgress: Progress;
+  /** Called when the started broker ends unexpectedly, with the reason. */
   readonly onDeath: (how: string) => void;
+  /** Cancels the start. */
   readonly signal: AbortSignal;
 }
 

@@ -23,6 +23,9 @@ const shared: Properties = {
   'share.coordinator.state.topic.replication.factor': 1,
   'share.coordinator.state.topic.min.isr': 1,
   'share.coordinator.state.topic.num.partitions': 3,
+  'listener.security.protocol.map': 'CLIENT:PLAINTEXT,BROKER:PLAINTEXT,CONTROLLER:PLAINTEXT',
+  'inter.broker.listener.name': 'BROKER',
+  'controller.listener.names': 'CONTROLLER',
 };
 
 /**
@@ -39,38 +42,7 @@ export function jvmProperties(options: {
     'controller.quorum.voters': `1@127.0.0.1:${controllerPort}`,
     listeners: `BROKER://127.0.0.1:${port},CONTROLLER://127.0.0.1:${controllerPort}`,
     'advertised.listeners': `BROKER://127.0.0.1:${port}`,
-    'listener.security.protocol.map': 'BROKER:PLAINTEXT,CONTROLLER:PLAINTEXT',
-    'inter.broker.listener.name': 'BROKER',
-    'controller.listener.names': 'CONTROLLER',
     'log.dirs': logDir,
-  };
-}
-
-/**
- * One node of a cluster, broker and controller, on loopback. Kafka's internal topics are replicated as in
- * production: three replicas, two in sync, where there are enough brokers. `more` overrides any property.
- */
-export function clusterProperties(options: {
-  readonly id: number;
-  readonly logDir: string;
-  readonly port: number;
-  /** The ports of the controllers, by node id. */
-  readonly controllerPorts: ReadonlyMap<number, number>;
-  readonly more?: Properties;
-}): Properties {
-  const { id, logDir, port, controllerPorts, more } = options;
-  const replicas = Math.min(3, controllerPorts.size);
-  const inSync = Math.max(1, replicas - 1);
-  return {
-    ...jvmProperties({ logDir, port, controllerPort: controllerPorts.get(id) ?? NaN }),
-    'node.id': id,
-    'controller.quorum.voters': [...controllerPorts].map(([id, port]) => `${id}@127.0.0.1:${port}`).join(','),
-    'offsets.topic.replication.factor': replicas,
-    'transaction.state.log.replication.factor': replicas,
-    'transaction.state.log.min.isr': inSync,
-    'share.coordinator.state.topic.replication.factor': replicas,
-    'share.coordinator.state.topic.min.isr': inSync,
-    ...more,
   };
 }
 
@@ -89,9 +61,6 @@ export function containerProperties(options: {
     'controller.quorum.voters': '1@127.0.0.1:29093',
     listeners: `CLIENT://0.0.0.0:${port},BROKER://127.0.0.1:29092,CONTROLLER://127.0.0.1:29093`,
     'advertised.listeners': `CLIENT://${advertised},BROKER://127.0.0.1:29092`,
-    'listener.security.protocol.map': 'CLIENT:PLAINTEXT,BROKER:PLAINTEXT,CONTROLLER:PLAINTEXT',
-    'inter.broker.listener.name': 'BROKER',
-    'controller.listener.names': 'CONTROLLER',
     'log.dirs': logDir,
   };
 }

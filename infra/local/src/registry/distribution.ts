@@ -1,17 +1,13 @@
-/**
- * The distribution of the schema registry, Apicurio Registry with its dependencies, unpacked in a cache outside of
- * the checkout. It is unpacked from a file with the pinned checksum, and renamed into place when complete.
- */
+/** The distribution of the schema registry, Apicurio Registry with its dependencies, unpacked from a file with the pinned checksum. */
 import { execFile } from 'node:child_process';
-import { createHash, randomUUID } from 'node:crypto';
-import { createReadStream, existsSync } from 'node:fs';
-import { mkdir, readFile, rename, rm } from 'node:fs/promises';
+import { hash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { TailraceError } from '@tailrace/errors';
 import { parseSums } from '../broker/jars.ts';
-import { cacheDir, runMaven, type MavenRun } from '../broker/maven.ts';
+import { cacheDir, makeCached, runMaven, type MavenRun } from '../broker/maven.ts';
 
 const registryVersion = '3.0.9';
 const artifact = `io.apicurio:apicurio-registry-app:${registryVersion}:tar.gz:all`;
@@ -29,45 +25,27 @@ export async function resolveRegistry(run: MavenRun): Promise<string> {
   if (!pinned) throw new Error(`${sumsFile} names no file`);
   const [file, digest] = pinned;
   const home = join(cacheDir(run.env), `registry-${registryVersion}-${digest.slice(0, 12)}`);
-  if (!existsSync(home)) await unpack(home, file, digest, run);
+  const isMade = (): Promise<boolean> => Promise.resolve(existsSync(home));
+  if (!(await isMade())) await makeCached(home, (partial) => unpack(partial, file, digest, run), isMade);
   return join(home, `apicurio-registry-app-${registryVersion}-runner.jar`);
 }
 
-async function unpack(home: string, file: string, digest: string, run: MavenRun): Promise<void> {
-  const partial = `${home}.partial-${randomUUID()}`;
-  const download = join(partial, 'download');
-  await mkdir(download, { recursive: true });
-  try {
-    run.progress(`resolving Apicurio Registry ${registryVersion} with Maven: 109 MB`);
-    const failure = await runMaven(
-      [copyGoal, `-Dartifact=${artifact}`, `-DoutputDirectory=${download}`],
-      run,
+async function unpack(into: string, file: string, digest: string, run: MavenRun): Promise<void> {
+  const download = join(into, 'download');
+  run.progress(`resolving Apicurio Registry ${registryVersion} with Maven: 109 MB`);
+  const failure = await runMaven([copyGoal, `-Dartifact=${artifact}`, `-DoutputDirectory=${download}`], run);
+  const archive = join(download, file);
+  const found = failure ?? (existsSync(archive) ? undefined : `${file} is missing`);
+  if (found !== undefined) throw failed(`Maven could not resolve it: ${found}`);
+  if (hash('sha256', await readFile(archive)) !== digest) {
+    throw failed(
+      `${file} does not have the checksum of ${sumsFile}. Delete it from the local Maven repository ` +
+        '(~/.m2/repository/io/apicurio) and start again.',
     );
-    const archive = join(download, file);
-    const found = failure ?? (existsSync(archive) ? undefined : `${file} is missing`);
-    if (found !== undefined) throw failed(`Maven could not resolve it: ${found}`);
-    if ((await sha256(archive)) !== digest) {
-      throw failed(
-        `${file} does not have the checksum of ${sumsFile}. Delete it from the local Maven repository ` +
-          '(~/.m2/repository/io/apicurio) and start again.',
-      );
-    }
-    run.progress('unpacking Apicurio Registry');
-    await promisify(execFile)('tar', ['-xzf', archive, '-C', partial]);
-    await rm(download, { recursive: true });
-    await rename(partial, home).catch((error: unknown) => {
-      // A concurrent start finished first, with the same file.
-      if (!existsSync(home)) throw error;
-    });
-  } finally {
-    await rm(partial, { recursive: true, force: true });
   }
-}
-
-async function sha256(path: string): Promise<string> {
-  const hash = createHash('sha256');
-  await pipeline(createReadStream(path), hash);
-  return hash.digest('hex');
+  run.progress('unpacking Apicurio Registry');
+  await promisify(execFile)('tar', ['-xzf', archive, '-C', into]);
+  await rm(download, { recursive: true });
 }
 
 function failed(why: string): TailraceError {

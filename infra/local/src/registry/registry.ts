@@ -2,17 +2,14 @@
  * A schema registry with Confluent's interface: Apicurio Registry on the local JVM, on loopback. It stores its
  * schemas only in the given Kafka.
  */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtemp, open, rm } from 'node:fs/promises';
-import type { Socket } from 'node:net';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Environment, Progress } from '../broker/node.ts';
 import { resolveRegistry } from './distribution.ts';
 import { startFailure } from '../failure.ts';
-import { javaCommand, withoutOptimiser } from '../broker/kafka-process.ts';
+import { endKept, hasEnded, spawnKept, withoutOptimiser } from '../keeper.ts';
 import { freePort, loopback } from '../ports.ts';
 
 export interface RegistryOptions {
@@ -37,7 +34,6 @@ export interface LocalRegistry extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-const keeper = join(import.meta.dirname, '../..', 'kafka', 'keeper.sh');
 const startTimeoutMs = 90_000;
 const pollMs = 100;
 
@@ -50,65 +46,40 @@ export async function startRegistry(options: RegistryOptions): Promise<LocalRegi
   const url = `http://${loopback}:${port}/apis/ccompat/v7`;
   const directory = await mkdtemp(join(tmpdir(), 'tailrace-registry-'));
   const logFile = join(directory, 'registry.log');
-  const log = await open(logFile, 'a');
 
   progress('starting the schema registry');
-  const child = spawn(
-    'sh',
-    [
-      keeper,
-      directory,
-      javaCommand(env),
-      ...(quickStart ? withoutOptimiser : []),
-      '-Xmx512m',
-      '-Djava.awt.headless=true',
-      '-jar',
-      jar,
-    ],
-    {
-      cwd: directory,
-      env: {
-        ...env,
-        APICURIO_STORAGE_KIND: 'kafkasql',
-        APICURIO_KAFKASQL_BOOTSTRAP_SERVERS: brokers.join(','),
-        APICURIO_KAFKASQL_TOPIC: `${topicPrefix}registry`,
-        APICURIO_KAFKASQL_SNAPSHOTS_TOPIC: `${topicPrefix}registry.snapshots`,
-        APICURIO_EVENTS_KAFKA_TOPIC: `${topicPrefix}registry.events`,
-        // The wait for an empty journal before the first response. Default 5 s.
-        APICURIO_KAFKASQL_CONSUMER_POLL_TIMEOUT: '100',
-        QUARKUS_HTTP_HOST: loopback,
-        QUARKUS_HTTP_PORT: String(port),
-      },
-      detached: true,
-      stdio: ['pipe', log.fd, log.fd],
+  const child = await spawnKept({
+    args: [...(quickStart ? withoutOptimiser : []), '-Xmx512m', '-Djava.awt.headless=true', '-jar', jar],
+    env: {
+      ...env,
+      APICURIO_STORAGE_KIND: 'kafkasql',
+      APICURIO_KAFKASQL_BOOTSTRAP_SERVERS: brokers.join(','),
+      APICURIO_KAFKASQL_TOPIC: `${topicPrefix}registry`,
+      APICURIO_KAFKASQL_SNAPSHOTS_TOPIC: `${topicPrefix}registry.snapshots`,
+      APICURIO_EVENTS_KAFKA_TOPIC: `${topicPrefix}registry.events`,
+      // The wait for an empty journal before the first response. Default 5 s.
+      APICURIO_KAFKASQL_CONSUMER_POLL_TIMEOUT: '100',
+      QUARKUS_HTTP_HOST: loopback,
+      QUARKUS_HTTP_PORT: String(port),
     },
-  );
-  child.stdin?.on('error', () => undefined);
-  await log.close();
-  // A process that does not stop the registry can still end. The keeper then stops it.
-  child.unref();
-  (child.stdin as Socket | null)?.unref();
-
-  const hasEnded = (): boolean => child.exitCode !== null || child.signalCode !== null;
+    cwd: directory,
+    logFile,
+    remove: directory,
+  });
   const end = async (): Promise<void> => {
-    if (!hasEnded()) {
-      child.ref();
-      const ended = once(child, 'exit');
-      // The registry has no state to flush.
-      child.stdin?.write('KILL\n');
-      await ended;
-    }
+    // The registry has no state to flush.
+    await endKept(child, 'SIGKILL');
     await rm(directory, { recursive: true, force: true });
   };
 
   const deadline = Date.now() + startTimeoutMs;
   while (!(await answers(url))) {
-    if (!hasEnded() && Date.now() < deadline && !signal.aborted) {
+    if (!hasEnded(child) && Date.now() < deadline && !signal.aborted) {
       await sleep(pollMs);
       continue;
     }
-    const what = hasEnded() ? 'it ended' : 'it does not respond';
-    const failure = await startFailure(what, logFile, undefined, 'Apicurio Registry');
+    const cause = hasEnded(child) ? 'over' : 'late';
+    const failure = await startFailure(cause, logFile, 'Apicurio Registry');
     await end();
     signal.throwIfAborted();
     throw failure;

@@ -56,14 +56,59 @@ export interface Query {
   readonly legend?: string;
 }
 
-/** A figure of one query. */
-export function stat({ expr, ...panel }: Omit<Panel, 'kind' | 'queries'> & Pick<Query, 'expr'>): Panel {
+/** A panel of one kind and one query. */
+export type Single = Omit<Panel, 'kind' | 'queries'> & Pick<Query, 'expr'>;
+
+/** A figure. */
+export function stat({ expr, ...panel }: Single): Panel {
   return { ...panel, kind: 'stat', queries: [{ expr }] };
 }
 
+/** A count that is 0 where all is well. */
+export function problems(panel: Omit<Single, 'unit'>): Panel {
+  return stat({ ...panel, unit: 'short', thresholds: { good: 'low', critical: 1 } });
+}
+
 /** The lines of one query. */
-export function lines({ expr, legend, ...panel }: Omit<Panel, 'kind' | 'queries'> & Required<Query>): Panel {
+export function lines({ expr, legend, ...panel }: Single & Required<Query>): Panel {
   return { ...panel, kind: 'lines', queries: [{ expr, legend }] };
+}
+
+/** A row for each series that is not 0. */
+export function table({ expr, ...panel }: Single): Panel {
+  return { noValue: 'none', ...panel, kind: 'table', queries: [{ expr: orZero(expr) }] };
+}
+
+interface Rates extends Pick<Panel, 'title' | 'description' | 'runbook'> {
+  /** Counters by the name of their line, which may be `{{label}}` for one line for each value. */
+  readonly of: Readonly<Record<string, string>>;
+}
+
+/** Counters per second. */
+export function rates({ of, ...panel }: Rates): Panel {
+  return {
+    ...panel,
+    kind: 'lines',
+    unit: 'ops',
+    queries: Object.entries(of).map(([legend, metric]) => {
+      const label = /\{\{(\w+)\}\}/.exec(legend)?.[1];
+      const by = label === undefined ? '' : ` by (${label}) `;
+      return { expr: orZero(`sum${by}(rate(${metric}[$__rate_interval]))`), legend };
+    }),
+  };
+}
+
+/** The median and the 99th percentile of a histogram of seconds over all replicas. */
+export function percentiles({
+  metric,
+  matchers,
+  ...panel
+}: Omit<Panel, 'kind' | 'queries' | 'unit'> & { metric: string; matchers?: string }): Panel {
+  const queries = [0.5, 0.99].map((quantile) => ({
+    expr: quantileOf(quantile, metric, matchers),
+    legend: `p${String(quantile * 100)}`,
+  }));
+  return { ...panel, kind: 'lines', unit: 's', queries };
 }
 
 /** An expression that is 0 where it has no series, because nothing of the kind has happened. */
@@ -71,10 +116,9 @@ export function orZero(expr: string): string {
   return `(${expr}) or on() vector(0)`;
 }
 
-/** A share of events; `whenNone` where there were no events, and no value where the metric does not exist. */
-export function shareOf(part: string, all: string, whenNone: 0 | 1, exists: string): string {
-  const none = whenNone === 1 ? `group(${exists})` : `0 * group(${exists})`;
-  return `((${part}) / (${all} > 0)) or on() ${none}`;
+/** A share of events; 1 where there were no events, and no value where the metric does not exist. */
+export function shareOf(part: string, all: string, exists: string): string {
+  return `((${part}) / (${all} > 0)) or on() group(${exists})`;
 }
 
 /** A quantile of a histogram over all replicas; 0 where nothing was measured. */

@@ -11,16 +11,18 @@ export const placeholders = {
 
 const datasource = { type: 'prometheus', uid: '${datasource}' } as const;
 
-/** The labels of the targets, and the variables that select them. Recorded series and alerts have no prefix. */
-const targetMatchers = [
-  'cluster=~"$cluster"',
-  'namespace=~"$namespace"',
-  'tailrace_release=~"$release"',
+/** The variables that select targets, by their labels. */
+const selections = [
+  { name: 'cluster', title: 'Cluster', label: 'cluster' },
+  { name: 'namespace', title: 'Namespace', label: 'namespace' },
+  { name: 'release', title: 'Release', label: 'tailrace_release' },
+  { name: 'prefix', title: 'Topic prefix', label: 'tailrace_prefix' },
 ] as const;
-const prefixMatcher = 'tailrace_prefix=~"$prefix"';
+const matchers = selections.map(({ name, label }) => `${label}=~"$${name}"`);
 
+/** Recorded series and alerts have no prefix. */
 function matchersFor(metric: string): readonly string[] {
-  return metric.includes(':') || metric === 'ALERTS' ? targetMatchers : [...targetMatchers, prefixMatcher];
+  return metric.includes(':') || metric === 'ALERTS' ? matchers.slice(0, -1) : matchers;
 }
 
 /** The expression that a panel sends, with the variables of the dashboard. */
@@ -98,31 +100,23 @@ function grafanaPanel(panel: Panel, id: number, gridPos: object): object {
       },
       overrides: [],
     },
-    options: optionsOf(kind),
+    options: options[kind],
     ...(isTable && { transformations: [{ id: 'organize', options: { excludeByName: { Time: true } } }] }),
   };
 }
 
-function optionsOf(kind: Panel['kind']): object {
-  switch (kind) {
-    case 'stat': {
-      return {
-        colorMode: 'background',
-        graphMode: 'none',
-        reduceOptions: { calcs: ['lastNotNull'], fields: '', values: false },
-      };
-    }
-    case 'lines': {
-      return {
-        legend: { displayMode: 'list', placement: 'bottom', showLegend: true },
-        tooltip: { mode: 'multi', sort: 'desc' },
-      };
-    }
-    case 'table': {
-      return { showHeader: true, sortBy: [{ displayName: 'Value', desc: true }] };
-    }
-  }
-}
+const options = {
+  stat: {
+    colorMode: 'background',
+    graphMode: 'none',
+    reduceOptions: { calcs: ['lastNotNull'], fields: '', values: false },
+  },
+  lines: {
+    legend: { displayMode: 'list', placement: 'bottom', showLegend: true },
+    tooltip: { mode: 'multi', sort: 'desc' },
+  },
+  table: { showHeader: true, sortBy: [{ displayName: 'Value', desc: true }] },
+} as const;
 
 function stepsOf({ good, warning, critical }: Thresholds): object[] {
   const step = (color: string, value: number | null): object => ({ color, value });
@@ -142,30 +136,13 @@ function variables({ variables: more = [] }: Dashboard): object[] {
       refresh: 1,
       hide: 0,
     },
-    labelVariable({ name: 'cluster', title: 'Cluster', metric: 'tailrace_build_info', label: 'cluster' }),
-    labelVariable({
-      name: 'namespace',
-      title: 'Namespace',
-      metric: 'tailrace_build_info{cluster=~"$cluster"}',
-      label: 'namespace',
+    // Each has the values of the targets that the ones before it select.
+    ...selections.map((selection, index) => {
+      const before = index === 0 ? '' : `{${matchers.slice(0, index).join(',')}}`;
+      return labelVariable({ ...selection, metric: `tailrace_build_info${before}` });
     }),
-    labelVariable({
-      name: 'release',
-      title: 'Release',
-      metric: 'tailrace_build_info{cluster=~"$cluster",namespace=~"$namespace"}',
-      label: 'tailrace_release',
-    }),
-    labelVariable({
-      name: 'prefix',
-      title: 'Topic prefix',
-      metric: `tailrace_build_info{${targetMatchers.join(',')}}`,
-      label: 'tailrace_prefix',
-    }),
-    ...more.map((variable) =>
-      labelVariable({
-        ...variable,
-        metric: addMatchers(variable.metric, () => [...targetMatchers, prefixMatcher]),
-      }),
+    ...more.map(({ metric, ...variable }) =>
+      labelVariable({ ...variable, metric: addMatchers(metric, () => matchers) }),
     ),
   ];
 }

@@ -1,6 +1,8 @@
 /** Where the rows and panels of a dashboard are, on the 24 columns of Grafana. */
 import type { Dashboard, Panel } from './dashboard.ts';
 
+const sizes = { stat: { w: 4, h: 4 }, lines: { w: 8, h: 8 }, table: { w: 8, h: 8 } } as const;
+
 export interface Placed {
   readonly title: string;
   /** Undefined for the title of a row. */
@@ -20,7 +22,8 @@ export function placePanels({ rows }: Dashboard): Placed[] {
     let x = 0;
     let lineHeight = 0;
     for (const panel of panels) {
-      const { w, h } = sizeOf(panel);
+      const { w: usual, h } = sizes[panel.kind];
+      const w = panel.width ?? usual;
       if (x + w > 24) {
         [x, y, lineHeight] = [0, y + lineHeight, 0];
       }
@@ -31,16 +34,4 @@ export function placePanels({ rows }: Dashboard): Placed[] {
     y += lineHeight;
   }
   return placed;
-}
-
-function sizeOf({ kind, width }: Panel): { w: number; h: number } {
-  switch (kind) {
-    case 'stat': {
-      return { w: width ?? 4, h: 4 };
-    }
-    case 'lines':
-    case 'table': {
-      return { w: width ?? 8, h: 8 };
-    }
-  }
 }

@@ -1,28 +1,20 @@
 /** The way of events through ingest, router and delivery, with a reason at each exit. */
-import { orZero, quantileOf, shareOf, stat, type Dashboard, type Panel } from './dashboard.ts';
-
-interface Rates extends Pick<Panel, 'title' | 'description' | 'runbook'> {
-  /** Counters by the name of their line, which may be `{{label}}` for one line for each value. */
-  readonly of: Readonly<Record<string, string>>;
-}
-
-/** Counters per second. */
-function rates({ of, ...panel }: Rates): Panel {
-  return {
-    ...panel,
-    kind: 'lines',
-    unit: 'ops',
-    queries: Object.entries(of).map(([legend, metric]) => {
-      const label = /\{\{(\w+)\}\}/.exec(legend)?.[1];
-      const by = label === undefined ? '' : ` by (${label})`;
-      return { expr: orZero(`sum${by} (rate(${metric}[$__rate_interval]))`), legend };
-    }),
-  };
-}
+import {
+  lines,
+  percentiles,
+  quantileOf,
+  rates,
+  shareOf,
+  problems,
+  stat,
+  type Dashboard,
+  type Panel,
+  type Single,
+} from './dashboard.ts';
 
 /** A gauge for each topic. No value while it is unknown. */
-function byTopic(panel: Omit<Panel, 'kind' | 'queries'>, expr: string): Panel {
-  return { ...panel, kind: 'lines', queries: [{ expr, legend: '{{topic}}' }] };
+function byTopic(panel: Single): Panel {
+  return lines({ ...panel, legend: '{{topic}}' });
 }
 
 const lag = 'tailrace_consumer_lag_seconds';
@@ -45,7 +37,6 @@ export const pipeline: Dashboard = {
           expr: shareOf(
             'sum(increase(tailrace_ingest_calls_received_total[5m])) - (sum(increase(tailrace_ingest_calls_refused_total[5m])) or on() vector(0))',
             'sum(increase(tailrace_ingest_calls_received_total[5m]))',
-            1,
             'tailrace_ingest_calls_received_total',
           ),
         }),
@@ -82,12 +73,10 @@ export const pipeline: Dashboard = {
           thresholds: { good: 'low', warning: 0.25, critical: 0.5 },
           expr: 'max(tailrace_consumer_retention_used_ratio)',
         }),
-        stat({
+        problems({
           title: 'Missing partitions',
           description: 'Partitions that retry topics, the replay topic or the dead letters lack.',
-          unit: 'short',
           runbook: 'TailraceUnequalPartitions',
-          thresholds: { good: 'low', critical: 1 },
           expr: 'max(tailrace_missing_partitions)',
         }),
       ],
@@ -113,17 +102,12 @@ export const pipeline: Dashboard = {
           runbook: 'TailraceIngestErrorBudgetBurn',
           of: { '{{code}}': 'tailrace_ingest_refused_requests_total' },
         }),
-        {
+        percentiles({
           title: 'Duration of a request',
           description: 'From the request to its response, including the acknowledgement of Kafka.',
-          kind: 'lines',
-          unit: 's',
           runbook: 'TailraceIngestErrorBudgetBurn',
-          queries: [
-            { expr: quantileOf(0.5, 'tailrace_ingest_request_duration_seconds'), legend: 'p50' },
-            { expr: quantileOf(0.99, 'tailrace_ingest_request_duration_seconds'), legend: 'p99' },
-          ],
-        },
+          metric: 'tailrace_ingest_request_duration_seconds',
+        }),
       ],
     },
     {
@@ -150,17 +134,12 @@ export const pipeline: Dashboard = {
             'filtered: {{reason}}': 'tailrace_deliveries_filtered_total',
           },
         }),
-        {
+        percentiles({
           title: 'Age at routing',
           description: 'From the acceptance of an event until its deliveries are written.',
-          kind: 'lines',
-          unit: 's',
           runbook: 'TailraceNotConsuming',
-          queries: [
-            { expr: quantileOf(0.5, 'tailrace_routing_delay_seconds'), legend: 'p50' },
-            { expr: quantileOf(0.99, 'tailrace_routing_delay_seconds'), legend: 'p99' },
-          ],
-        },
+          metric: 'tailrace_routing_delay_seconds',
+        }),
       ],
     },
     {
@@ -218,28 +197,18 @@ export const pipeline: Dashboard = {
             })),
           ),
         },
-        {
+        percentiles({
           title: 'Lateness of retries',
           description: 'From the time that a retry was due to its start.',
-          kind: 'lines',
-          unit: 's',
           runbook: 'TailraceTiersLate',
-          queries: [
-            { expr: quantileOf(0.5, 'tailrace_delivery_retry_lateness_seconds'), legend: 'p50' },
-            { expr: quantileOf(0.99, 'tailrace_delivery_retry_lateness_seconds'), legend: 'p99' },
-          ],
-        },
-        {
+          metric: 'tailrace_delivery_retry_lateness_seconds',
+        }),
+        percentiles({
           title: 'Duration of an attempt',
           description: 'From the start of an attempt to the last answer of its URLs.',
-          kind: 'lines',
-          unit: 's',
           runbook: 'TailraceDestinationFailing',
-          queries: [
-            { expr: quantileOf(0.5, 'tailrace_delivery_attempt_duration_seconds'), legend: 'p50' },
-            { expr: quantileOf(0.99, 'tailrace_delivery_attempt_duration_seconds'), legend: 'p99' },
-          ],
-        },
+          metric: 'tailrace_delivery_attempt_duration_seconds',
+        }),
         {
           title: 'Deliveries in memory',
           description:
@@ -260,34 +229,28 @@ export const pipeline: Dashboard = {
     {
       title: 'Topics',
       panels: [
-        byTopic(
-          {
-            title: 'Lag in seconds',
-            description:
-              'Age of the oldest unfinished record; of a retry topic, how late its first record is. No line while it is unknown.',
-            unit: 's',
-            runbook: 'TailraceNotConsuming',
-          },
-          `max by (topic) (${lag})`,
-        ),
-        byTopic(
-          {
-            title: 'Lag in records',
-            description: 'Records that are not finished; in a retry topic, those waiting to be due.',
-            unit: 'short',
-            runbook: 'TailraceNotConsuming',
-          },
-          'sum by (topic) (tailrace_consumer_lag_records)',
-        ),
-        byTopic(
-          {
-            title: 'Retention used by topic',
-            description: 'Age of the oldest unfinished record as a share of the retention.',
-            unit: 'percentunit',
-            runbook: 'TailraceRetentionHalfUsed',
-          },
-          'max by (topic) (tailrace_consumer_retention_used_ratio)',
-        ),
+        byTopic({
+          title: 'Lag in seconds',
+          description:
+            'Age of the oldest unfinished record; of a retry topic, how late its first record is. No line while it is unknown.',
+          unit: 's',
+          runbook: 'TailraceNotConsuming',
+          expr: `max by (topic) (${lag})`,
+        }),
+        byTopic({
+          title: 'Lag in records',
+          description: 'Records that are not finished; in a retry topic, those waiting to be due.',
+          unit: 'short',
+          runbook: 'TailraceNotConsuming',
+          expr: 'sum by (topic) (tailrace_consumer_lag_records)',
+        }),
+        byTopic({
+          title: 'Retention used by topic',
+          description: 'Age of the oldest unfinished record as a share of the retention.',
+          unit: 'percentunit',
+          runbook: 'TailraceRetentionHalfUsed',
+          expr: 'max by (topic) (tailrace_consumer_retention_used_ratio)',
+        }),
       ],
     },
   ],

@@ -1,9 +1,18 @@
 /** The Kafka client and the processes: here, and only here, lines are pods. */
-import { lines, orZero, stat, type Dashboard, type Panel } from './dashboard.ts';
+import {
+  lines,
+  orZero,
+  problems,
+  stat,
+  table,
+  type Dashboard,
+  type Panel,
+  type Single,
+} from './dashboard.ts';
 
 /** One line for each pod. */
-function byPod(panel: Omit<Panel, 'kind' | 'queries'>, expr: string): Panel {
-  return { ...panel, kind: 'lines', queries: [{ expr, legend: '{{tailrace_component}} {{pod}}' }] };
+function byPod(panel: Single): Panel {
+  return lines({ ...panel, legend: '{{tailrace_component}} {{pod}}' });
 }
 
 const pods = 'tailrace_component, pod, instance';
@@ -49,12 +58,10 @@ export const runtime: Dashboard = {
           thresholds: { good: 'low', warning: 4, critical: 10 },
           expr: orZero('max(increase(tailrace_consumer_rebalances_total[15m]))'),
         }),
-        stat({
+        problems({
           title: 'Replicas that do not answer',
           description: 'Scrape targets of Tailrace whose last scrape failed.',
-          unit: 'short',
           runbook: 'TailraceTargetDown',
-          thresholds: { good: 'low', critical: 1 },
           expr: orZero('count(up{tailrace_component!=""} == 0)'),
         }),
         stat({
@@ -96,82 +103,66 @@ export const runtime: Dashboard = {
           ),
           legend: '{{api}}',
         }),
-        byPod(
-          {
-            title: 'Records waiting for acknowledgement',
-            description: 'Records in the queue of the publisher. It grows where brokers are slow.',
-            unit: 'short',
-            runbook: 'TailraceIngestErrorBudgetBurn',
-          },
-          `sum by (${pods}) (tailrace_publisher_queued_records)`,
-        ),
-        byPod(
-          {
-            title: 'Bytes waiting for acknowledgement',
-            description: 'Bytes in the queue of the publisher.',
-            unit: 'bytes',
-            runbook: 'TailraceIngestErrorBudgetBurn',
-          },
-          `sum by (${pods}) (tailrace_publisher_queued_bytes)`,
-        ),
-        byPod(
-          {
-            title: 'Time without work',
-            description:
-              'The share of time in which a rebalance stopped the replica, or it owned no partition.',
-            unit: 'percentunit',
-            runbook: 'TailraceRebalanceStorm',
-          },
-          `sum by (${pods}) (rate(tailrace_consumer_without_work_seconds_total[$__rate_interval]))`,
-        ),
-        byPod(
-          {
-            title: 'Failed commits',
-            description: 'Per second. What was finished since the last commit is repeated after a restart.',
-            unit: 'ops',
-            runbook: 'TailraceRebalanceStorm',
-          },
-          `sum by (${pods}) (rate(tailrace_kafka_commit_failures_total[$__rate_interval]))`,
-        ),
-        byPod(
-          {
-            title: 'Finished and not committed',
-            description:
-              'For how long the oldest finished work has waited for its commit. From 2 s on nothing new is started.',
-            unit: 's',
-            runbook: 'TailraceNotConsuming',
-          },
-          `max by (${pods}) (tailrace_consumer_uncommitted_seconds)`,
-        ),
-        byPod(
-          {
-            title: 'Refused by Kafka',
-            description:
-              'Per second: commits of a replica that was removed from its group, and records with the time of a wrong clock.',
-            unit: 'ops',
-            runbook: 'TailraceReplicaRefused',
-          },
-          `sum by (${pods}) (rate(tailrace_kafka_refusals_total[$__rate_interval]))`,
-        ),
-        byPod(
-          {
-            title: 'Partitions owned',
-            description:
-              'Over all topics. A replica without any does no work: there are more replicas than partitions.',
-            unit: 'short',
-            runbook: 'TailraceNotConsuming',
-          },
-          `sum by (${pods}) (tailrace_consumer_assigned_partitions)`,
-        ),
-        byPod(
-          {
-            title: 'Partitions paused',
-            description: 'Partitions that are not read now, because the memory for deliveries is full.',
-            unit: 'short',
-            runbook: 'TailraceFirstAttemptErrorBudgetBurn',
-          },
-          `sum by (${pods}) (tailrace_consumer_paused_partitions)`,
-        ),
+        byPod({
+          title: 'Records waiting for acknowledgement',
+          description: 'Records in the queue of the publisher. It grows where brokers are slow.',
+          unit: 'short',
+          runbook: 'TailraceIngestErrorBudgetBurn',
+          expr: `sum by (${pods}) (tailrace_publisher_queued_records)`,
+        }),
+        byPod({
+          title: 'Bytes waiting for acknowledgement',
+          description: 'Bytes in the queue of the publisher.',
+          unit: 'bytes',
+          runbook: 'TailraceIngestErrorBudgetBurn',
+          expr: `sum by (${pods}) (tailrace_publisher_queued_bytes)`,
+        }),
+        byPod({
+          title: 'Time without work',
+          description:
+            'The share of time in which a rebalance stopped the replica, or it owned no partition.',
+          unit: 'percentunit',
+          runbook: 'TailraceRebalanceStorm',
+          expr: `sum by (${pods}) (rate(tailrace_consumer_without_work_seconds_total[$__rate_interval]))`,
+        }),
+        byPod({
+          title: 'Failed commits',
+          description: 'Per second. What was finished since the last commit is repeated after a restart.',
+          unit: 'ops',
+          runbook: 'TailraceRebalanceStorm',
+          expr: `sum by (${pods}) (rate(tailrace_kafka_commit_failures_total[$__rate_interval]))`,
+        }),
+        byPod({
+          title: 'Finished and not committed',
+          description:
+            'For how long the oldest finished work has waited for its commit. From 2 s on nothing new is started.',
+          unit: 's',
+          runbook: 'TailraceNotConsuming',
+          expr: `max by (${pods}) (tailrace_consumer_uncommitted_seconds)`,
+        }),
+        byPod({
+          title: 'Refused by Kafka',
+          description:
+            'Per second: commits of a replica that was removed from its group, and records with the time of a wrong clock.',
+          unit: 'ops',
+          runbook: 'TailraceReplicaRefused',
+          expr: `sum by (${pods}) (rate(tailrace_kafka_refusals_total[$__rate_interval]))`,
+        }),
+        byPod({
+          title: 'Partitions owned',
+          description:
+            'Over all topics. A replica without any does no work: there are more replicas than partitions.',
+          unit: 'short',
+          runbook: 'TailraceNotConsuming',
+          expr: `sum by (${pods}) (tailrace_consumer_assigned_partitions)`,
+        }),
+        byPod({
+          title: 'Partitions paused',
+          description: 'Partitions that are not read now, because the memory for deliveries is full.',
+          unit: 'short',
+          runbook: 'TailraceFirstAttemptErrorBudgetBurn',
+          expr: `sum by (${pods}) (tailrace_consumer_paused_partitions)`,
+        }),
         lines({
           title: 'Batches that could not be read',
           description: 'Per second, by topic and reason. They are skipped.',
@@ -185,52 +176,42 @@ export const runtime: Dashboard = {
     {
       title: 'Processes',
       panels: [
-        byPod(
-          {
-            title: 'Event loop busy',
-            description:
-              'The share of time in which the process computes. Above 90 % it is the bottleneck: add replicas.',
-            unit: 'percentunit',
-            runbook: 'TailraceFirstAttemptErrorBudgetBurn',
-          },
-          `sum by (${pods}) (rate(tailrace_event_loop_busy_seconds_total[$__rate_interval]))`,
-        ),
-        byPod(
-          {
-            title: 'Resident memory',
-            description: 'Each service stays below 250 MB, ingest below 512 MB under attack.',
-            unit: 'bytes',
-            runbook: 'TailraceTargetDown',
-          },
-          `max by (${pods}) (process_resident_memory_bytes{tailrace_component!=""})`,
-        ),
-        byPod(
-          {
-            title: 'CPU',
-            description: 'Cores used, all threads together.',
-            unit: 'none',
-            runbook: 'TailraceFirstAttemptErrorBudgetBurn',
-          },
-          `sum by (${pods}) (rate(process_cpu_seconds_total{tailrace_component!=""}[$__rate_interval]))`,
-        ),
-        byPod(
-          {
-            title: 'Memory that requests hold',
-            description: 'Of ingest. At TAILRACE_INGEST_BUFFER, requests are answered with 503.',
-            unit: 'bytes',
-            runbook: 'TailraceIngestErrorBudgetBurn',
-          },
-          `sum by (${pods}) (tailrace_ingest_held_bytes)`,
-        ),
-        {
+        byPod({
+          title: 'Event loop busy',
+          description:
+            'The share of time in which the process computes. Above 90 % it is the bottleneck: add replicas.',
+          unit: 'percentunit',
+          runbook: 'TailraceFirstAttemptErrorBudgetBurn',
+          expr: `sum by (${pods}) (rate(tailrace_event_loop_busy_seconds_total[$__rate_interval]))`,
+        }),
+        byPod({
+          title: 'Resident memory',
+          description: 'Each service stays below 250 MB, ingest below 512 MB under attack.',
+          unit: 'bytes',
+          runbook: 'TailraceTargetDown',
+          expr: `max by (${pods}) (process_resident_memory_bytes{tailrace_component!=""})`,
+        }),
+        byPod({
+          title: 'CPU',
+          description: 'Cores used, all threads together.',
+          unit: 'none',
+          runbook: 'TailraceFirstAttemptErrorBudgetBurn',
+          expr: `sum by (${pods}) (rate(process_cpu_seconds_total{tailrace_component!=""}[$__rate_interval]))`,
+        }),
+        byPod({
+          title: 'Memory that requests hold',
+          description: 'Of ingest. At TAILRACE_INGEST_BUFFER, requests are answered with 503.',
+          unit: 'bytes',
+          runbook: 'TailraceIngestErrorBudgetBurn',
+          expr: `sum by (${pods}) (tailrace_ingest_held_bytes)`,
+        }),
+        table({
           title: 'Checks that fail',
           description: 'By service and check: what /readyz would report at a start.',
-          kind: 'table',
           unit: 'short',
           runbook: 'TailraceConfigurationStale',
-          noValue: 'none',
-          queries: [{ expr: orZero('count by (tailrace_component, check) (tailrace_check_ok == 0)') }],
-        },
+          expr: 'count by (tailrace_component, check) (tailrace_check_ok == 0)',
+        }),
         {
           title: 'Replicas by version',
           description: 'Replicas of each service by version and revision.',

@@ -13,6 +13,7 @@ import (
 	"hash/crc32"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 )
@@ -203,7 +204,7 @@ func (j *Journal) Close() error {
 		err = errors.Join(err, j.file.Close())
 		j.file = nil
 	}
-	if j.isEmpty() {
+	if j.base+j.settled >= j.end() {
 		for _, s := range j.segments {
 			err = errors.Join(err, os.Remove(j.path(s.number)))
 		}
@@ -216,20 +217,10 @@ func (j *Journal) Close() error {
 func (j *Journal) Intact() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	for _, s := range j.segments {
-		if _, err := os.Stat(j.path(s.number)); err != nil {
-			return false
-		}
-	}
-	return true
-}
-
-func (j *Journal) isEmpty() bool {
-	total := uint64(0)
-	for _, s := range j.segments {
-		total += s.records
-	}
-	return j.settled >= total
+	return !slices.ContainsFunc(j.segments, func(s segment) bool {
+		_, err := os.Stat(j.path(s.number))
+		return err != nil
+	})
 }
 
 func (j *Journal) path(number uint64) string {

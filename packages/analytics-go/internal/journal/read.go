@@ -2,6 +2,7 @@ package journal
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -58,12 +59,7 @@ func (j *Journal) readFolder() error {
 		j.segments = append(j.segments, segment{number: number})
 		j.next = max(j.next, number+1)
 	}
-	slices.SortFunc(j.segments, func(a, b segment) int {
-		if a.number < b.number {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(j.segments, func(a, b segment) int { return cmp.Compare(a.number, b.number) })
 	j.position, err = os.OpenFile(filepath.Join(j.folder, positionFile), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return err

@@ -25,10 +25,10 @@ func (j *Journal) Sync() error {
 	return nil
 }
 
-// SyncEvery syncs in an interval, or never if it is 0, until the returned function is called. The first of several errors in
+// SyncEvery syncs in an interval, or never if it is not above 0, until the returned function is called. The first of several errors in
 // a row is reported.
 func (j *Journal) SyncEvery(interval time.Duration, report func(error)) (stop func()) {
-	if interval == 0 {
+	if interval <= 0 {
 		return func() {}
 	}
 	stopping, stopped := make(chan struct{}), make(chan struct{})

@@ -1,6 +1,6 @@
 // A receiver of Tailrace's webhooks. It accepts only requests that are signed with the shared secret.
 //
-//	WEBHOOK_SECRET=s3cret go run ./examples/receiver 127.0.0.1:9000
+//	WEBHOOK_SECRET=s3cret go run ./receiver 127.0.0.1:9000
 package main
 
 import (

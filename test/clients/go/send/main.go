@@ -1,7 +1,7 @@
 // Sends tracking calls to Tailrace: one of each kind, or the calls that link an anonymous visitor to a known user.
 //
-//	go run ./examples/send http://localhost:8080 wk_demo kinds
-//	go run ./examples/send http://localhost:8080 wk_demo alias
+//	go run ./send http://localhost:8080 wk_demo kinds
+//	go run ./send http://localhost:8080 wk_demo alias
 package main
 
 import (
