@@ -21,6 +21,8 @@ export interface Batches {
   divide(batch: readonly Call[]): void;
   /** The first calls of the batch, this many, and the rest of it will be taken separately. */
   split(batch: readonly Call[], first: number): void;
+  /** The parts of a batch that was split will be taken together again. */
+  join(): void;
   /** Whether the batch that was taken last is a part of one that was split. */
   readonly isSplit: boolean;
   /** Takes one call, so many places behind the first one or the last one of all, if there is one. */
@@ -104,6 +106,10 @@ export function createBatches(limits: BatchLimits): Batches {
     split(batch, first) {
       divide(batch, first);
       isSplit = true;
+    },
+    join() {
+      if (isSplit) parts = [];
+      isSplit = false;
     },
     takeBehind(places) {
       const index = Math.min(places, queue.length - 1);
