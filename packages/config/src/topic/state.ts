@@ -6,7 +6,7 @@
  * is linear, and the look-up for an event is one access to a map.
  */
 import type { ConsumedRecord } from '@tailrace/kafka';
-import { decodeEntry, entryKey, type EntryKind } from './record.ts';
+import { decodeEntry, entryKey, queriesSealedKey, type EntryKind } from './record.ts';
 import { builtInSource } from '../rules/built-in.ts';
 import { unmetBy, type Reader, type Requirement } from '../rules/level.ts';
 import type { Destination, Source } from '../rules/schema.ts';
@@ -21,6 +21,7 @@ export interface ConfigChange {
 
 export type Accepted =
   | ({ readonly outcome: 'changed' } & ConfigChange)
+  | { readonly outcome: 'queries' }
   | {
       readonly outcome: 'unreadable';
       readonly key: string;
@@ -64,8 +65,13 @@ export interface ConfigState {
   unmet(by: Reader): ReadonlyMap<string, readonly Requirement[]>;
   /** How the queries of the URLs of a destination are stored. */
   queries(id: string): QuerySealing;
-  /** Whether queries of URLs are sealed: those of one entry are, so every service opens them. */
+  /**
+   * Whether queries of URLs are sealed: a record says so, or those of one entry are, so every service opens them; or nothing was
+   * written yet, so no release before this one reads them.
+   */
   readonly sealsQueries: boolean;
+  /** Whether the record says so. */
+  readonly areQueriesSealed: boolean;
   /** The keys of the records that cannot be read, with the reason. */
   readonly unreadable: ReadonlyMap<string, string>;
   /** The entries that cannot be read because a key is missing, with the reason. */
@@ -107,6 +113,9 @@ export function createState(secretKeys?: SecretKeys, { holds = false } = {}): Co
   };
   const plainQueries = new Set<string>();
   const sealedQueries = new Set<string>();
+  let isEmpty = true;
+  let areQueriesSealed = false;
+  const sealsQueries = (): boolean => isEmpty || areQueriesSealed || sealedQueries.size > 0;
   const markQueries = (key: string, queries: QuerySealing | undefined): void => {
     mark(plainQueries, key, queries === 'plain' || queries === 'mixed');
     mark(sealedQueries, key, queries === 'sealed' || queries === 'mixed');
@@ -117,6 +126,11 @@ export function createState(secretKeys?: SecretKeys, { holds = false } = {}): Co
   return {
     accept(record) {
       const key = record.key?.toString() ?? '';
+      isEmpty = false;
+      if (key === queriesSealedKey) {
+        areQueriesSealed = record.value !== null;
+        return { outcome: 'queries' };
+      }
       const decoded = decodeEntry(record, secretKeys);
       versions.set(key, record.offset);
       locked.delete(key);
@@ -147,7 +161,7 @@ export function createState(secretKeys?: SecretKeys, { holds = false } = {}): Co
     unmet: (reader) => new Map([...unmet].filter(([, requires]) => requires.some(({ by }) => by === reader))),
     isStale: (kind, id) => {
       const key = entryKey(kind, id);
-      return stale.has(key) || (sealedQueries.size > 0 && plainQueries.has(key));
+      return stale.has(key) || (sealsQueries() && plainQueries.has(key));
     },
     queries: (id) => {
       const key = entryKey('destination', id);
@@ -155,7 +169,10 @@ export function createState(secretKeys?: SecretKeys, { holds = false } = {}): Co
       return sealedQueries.has(key) ? 'sealed' : 'none';
     },
     get sealsQueries() {
-      return sealedQueries.size > 0;
+      return sealsQueries();
+    },
+    get areQueriesSealed() {
+      return areQueriesSealed;
     },
     unreadable,
     locked,
