@@ -205,7 +205,7 @@ export const storedSecrets: readonly (readonly [
   ],
   [
     'queries of URLs',
-    'plain in `config`; sealed from `reseal?queries=true` on',
+    'sealed; after an upgrade plain in `config` until `reseal?queries=true`',
     '`write` and `admin`',
     shown(
       `${control}/configuration/secrets.test.ts`,

@@ -21,7 +21,8 @@ type asideMessage struct {
 	batch *batch
 	// When it was set aside, and when its next attempt is due.
 	since, dueAt time.Duration
-	attempts     int
+	// Failed requests, and delays after them.
+	attempts, delays int
 	// Refusals alone, with another request taken before each, and the requests that were taken before the last one.
 	refusals    int
 	takenBefore uint64
@@ -66,7 +67,7 @@ func (l *asideList) hasRoom(messageBytes int) bool {
 // add sets a message of a batch aside.
 func (l *asideList) add(b *batch, index int, taken uint64) {
 	alone := b.alone(index)
-	l.delay(&asideMessage{batch: alone, since: sinceStart(time.Now()), takenBefore: taken})
+	l.delay(&asideMessage{batch: alone, since: sinceStart(time.Now()), takenBefore: taken, attempts: 1})
 }
 
 // putBack lets a message wait for another attempt.
@@ -76,8 +77,8 @@ func (l *asideList) putBack(m *asideMessage) {
 }
 
 func (l *asideList) delay(m *asideMessage) {
-	m.attempts++
-	m.dueAt = sinceStart(time.Now()) + l.backoff(m.attempts)
+	m.delays++
+	m.dueAt = sinceStart(time.Now()) + l.backoff(m.delays)
 	l.keep(m)
 }
 
@@ -156,6 +157,21 @@ func (s *sender) attemptAside() bool {
 	if len(due) == 0 {
 		return false
 	}
+	for r := (row{since: sinceStart(time.Now())}); s.sendAside(due, &r); {
+	}
+	s.tidy()
+	return true
+}
+
+// A row is the requests in a row for the same messages aside.
+type row struct {
+	since     time.Duration
+	refusals  int
+	isCounted bool
+}
+
+// sendAside reports whether the next request is for the same messages.
+func (s *sender) sendAside(due []*asideMessage, r *row) bool {
 	tried := newBatch(len(due[0].batch.body), len(due))
 	for _, m := range due {
 		tried.add(m.batch.body, 0)
@@ -165,12 +181,13 @@ func (s *sender) attemptAside() bool {
 	switch {
 	case answer.outcome == accepted:
 		s.aside.recovered()
+		s.takenAfter(r.refusals)
 		s.accepted(due[0].batch, part{0, 1}, answer.of(0), due[0].attempts)
 		for n, m := range due[1:] {
 			s.report.sent(m.batch, part{0, 1}, answer.of(n+1), m.attempts)
 		}
 	case answer.outcome == retried:
-		s.retryAside(due, answer)
+		return s.retryAside(due, answer, r)
 	case answer.outcome == divided && len(due) > 1 && len(answer.rejected) < len(due):
 		s.aside.narrow(due)
 	default:
@@ -182,14 +199,14 @@ func (s *sender) attemptAside() bool {
 			}
 		}
 	}
-	s.tidy()
-	return true
+	return false
 }
 
-func (s *sender) retryAside(due []*asideMessage, answer result) {
+func (s *sender) retryAside(due []*asideMessage, answer result, r *row) bool {
 	all := part{0, 1}
 	var left []*asideMessage
 	for _, m := range due {
+		m.attempts++
 		switch {
 		case s.ctx.Err() != nil:
 			left = append(left, m)
@@ -202,7 +219,7 @@ func (s *sender) retryAside(due []*asideMessage, answer result) {
 		}
 	}
 	if len(left) == 0 {
-		return
+		return false
 	}
 	if s.ctx.Err() != nil || !answer.serverError {
 		for _, m := range left {
@@ -211,22 +228,29 @@ func (s *sender) retryAside(due []*asideMessage, answer result) {
 		if s.ctx.Err() == nil {
 			s.pause(1, part{0, len(left)}, answer)
 		}
-		return
+		return false
 	}
 	if len(due) > 1 {
 		s.aside.narrow(left)
-		return
+		return false
 	}
 	m := left[0]
-	if s.taken > m.takenBefore {
+	r.refusals++
+	if r.refusals == 1 && s.taken > m.takenBefore {
+		r.isCounted = true
 		m.refusals++
 	}
 	m.takenBefore = s.taken
-	if asideState(m.refusals, sinceStart(time.Now())-m.since, s.leastAside) == reported {
+	now := sinceStart(time.Now())
+	switch (refusalAside{m.refusals, now - m.since, r.refusals, now - r.since, r.isCounted}).nextState(s.leastAside) {
+	case insisting:
+		return true
+	case reported:
 		s.report.unsent(m.batch, all, Refused, answer, m.attempts)
-		return
+	default:
+		s.aside.putBack(m)
 	}
-	s.aside.putBack(m)
+	return false
 }
 
 // closeAside reports the messages aside, or keeps them, when the deadline of Close has passed.

@@ -22,6 +22,8 @@ type failing struct {
 	requests atomic.Int64
 	// Every second request fails for another reason.
 	half bool
+	// The answers to all requests, again and again: x for 500.
+	answers string
 
 	mu    sync.Mutex
 	taken []string
@@ -30,7 +32,7 @@ type failing struct {
 func (f *failing) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	n := f.requests.Add(1)
-	if f.down.Load() || f.half && n*n%7 < 3 || !f.healed.Load() && strings.Contains(string(body), `"event":"bad`) {
+	if f.down.Load() || f.answers != "" && f.answers[n%int64(len(f.answers))] == 'x' || f.half && n*n%7 < 3 || !f.healed.Load() && strings.Contains(string(body), `"event":"bad`) {
 		w.WriteHeader(http.StatusInternalServerError)
 		return
 	}
@@ -198,6 +200,32 @@ func TestAServiceThatFailsForHalfOfTheRequestsLosesNothing(t *testing.T) {
 	}
 	if got := service.events(); len(got) != 20_000 {
 		t.Errorf("%d taken", len(got))
+	}
+}
+
+func TestAServiceThatFailsForEverySecondRequestOrTakesEveryTenthOnlyLosesNothing(t *testing.T) {
+	for _, answers := range []string{".x", "..x", "....x", ".xx", ".xxx", ".xxxx", ".xxxxx", ".xxxxxxx", ".xxxxxxxxx", ".x.xx"} {
+		t.Run(answers, func(t *testing.T) {
+			service := &failing{answers: answers}
+			client := newTestClient(t, service)
+			client.FlushAt = 1
+			client.OnError = func(err *SendError) { t.Errorf("reported %v", err) }
+			withoutPauses(t, client)
+			client.sender.leastAside = 0
+			events := numberedEvents(600)
+			for n, event := range events {
+				trackEvents(t, client, event)
+				if n%10 == 0 {
+					service.await(t, n/2)
+				}
+			}
+			if err := client.Close(); err != nil {
+				t.Error(err)
+			}
+			if got := service.events(); len(got) != len(events) {
+				t.Errorf("%d taken", len(got))
+			}
+		})
 	}
 }
 

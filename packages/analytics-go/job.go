@@ -42,6 +42,15 @@ func (j *job) divide(p part, first int) {
 	j.left = append(j.left, part{p.from, p.from + first})
 }
 
+// join puts the parts of a batch that was split together again.
+func (j *job) join() {
+	if j.isSplit {
+		j.left = j.rest()
+		slices.Reverse(j.left)
+		j.isSplit = false
+	}
+}
+
 // remove takes one message out.
 func (j *job) remove(index int) {
 	left := make([]part, 0, len(j.left)+1)

@@ -28,24 +28,55 @@ func TestARefusedBatchWaitsOrIsSplitOrWaitsForAProbeOrIsSetAside(t *testing.T) {
 		{1, 1, "split taken", waiting},
 		{1, 1, "split room", waiting},
 		{1, 2, "split room", waiting},
+		{20, 5, "patient", waiting},
+		{20, 6, "patient", split},
+		{1, 5, "patient", waiting},
+		{1, 6, "patient", probing},
 	} {
 		has := func(mark string) bool { return strings.Contains(c.marks, mark) }
-		got := refusal{c.messages, c.failures, has("split"), has("taken"), has("room")}.nextState()
+		patience := suspicious
+		if has("patient") {
+			patience = 6
+		}
+		got := refusal{c.messages, c.failures, patience, has("split"), has("taken"), has("room")}.nextState()
 		if got != c.expected {
 			t.Errorf("%+v: %s", c, got)
 		}
 	}
 }
 
-func TestAMessageAsideIsReportedAfterTwentyRefusalsAndFifteenMinutes(t *testing.T) {
+// The same table is in TypeScript, too.
+func TestAMessageAsideIsSentSeveralTimesInARowAfterItsThirdRefusalAndBeforeItIsReported(t *testing.T) {
 	for _, c := range []struct {
-		refusals int
-		since    time.Duration
-		expected batchState
-	}{{19, time.Hour, aside}, {60, 14 * time.Minute, aside}, {20, 15 * time.Minute, reported}} {
-		if got := asideState(c.refusals, c.since, leastAside); got != c.expected {
+		refusals, minutes, inARow, seconds int
+		expected                           batchState
+	}{
+		{2, 60, 1, 0, aside},
+		{3, 1, 1, 0, insisting},
+		{3, 1, 11, 9, insisting},
+		{3, 1, 12, 0, aside},
+		{3, 1, 2, 10, aside},
+		{19, 60, 1, 0, aside},
+		{60, 14, 1, 0, aside},
+		{20, 15, 1, 0, insisting},
+		{20, 15, 11, 9, insisting},
+		{20, 15, 12, 0, reported},
+		{20, 15, 2, 10, reported},
+	} {
+		since, inARowTime := time.Duration(c.minutes)*time.Minute, time.Duration(c.seconds)*time.Second
+		if got := (refusalAside{c.refusals, since, c.inARow, inARowTime, true}).nextState(leastAside); got != c.expected {
 			t.Errorf("%+v: %s", c, got)
 		}
+	}
+	if got := (refusalAside{3, time.Minute, 1, 0, false}).nextState(leastAside); got != aside {
+		t.Error(got)
+	}
+}
+
+func TestABatchIsSuspiciousAfterMoreFailuresThanOneAfterWhichItWasTaken(t *testing.T) {
+	got := []int{patienceAfter(0, 3), patienceAfter(5, 3), patienceAfter(5, 9), patienceAfter(11, 3), patienceAfter(12, 3)}
+	if fmt.Sprint(got) != "[3 6 9 12 3]" {
+		t.Errorf("patience %v", got)
 	}
 }
 

@@ -42,6 +42,10 @@ type sender struct {
 	// The last attempt for them, and the failed ones in a row.
 	last     result
 	attempts int
+	// What failed last, and the failures from which on the service may fail for one of the messages.
+	failedBatch *batch
+	failedPart  part
+	patience    int
 	// Single messages that were refused permanently, in a row.
 	refusedInRow int
 	// Requests that were taken, and whether the last one for a batch was one of them.
@@ -79,6 +83,7 @@ func newSender(c *Client, queue *queue, poster *poster, report *reporter) *sende
 		maxAge:      max(0, c.MaxAge),
 		window:      maxBatchMessages,
 		probePlaces: 1,
+		patience:    suspicious,
 		aside:       newAsideList(queue.size, queue.bytes, queue.batchLength, queue.batchBytes),
 		leastAside:  leastAside,
 		backoff:     backoff,
@@ -188,6 +193,10 @@ func (s *sender) attempt() {
 	s.isAfterTaken = false
 	switch {
 	case s.last.outcome == accepted:
+		again := j.batch == s.failedBatch && next.from == s.failedPart.from && next.to >= s.failedPart.to
+		if again && s.attempts > 1 {
+			s.takenAfter(s.attempts - 1)
+		}
 		s.accepted(j.batch, next, s.last, s.attempts)
 		s.attempts = 0
 	case s.last.outcome == retried:
@@ -223,6 +232,14 @@ func (s *sender) accepted(b *batch, p part, answer result, attempts int) {
 	s.report.sent(b, p, answer, attempts)
 }
 
+// takenAfter notes that the service has taken what it had refused so often in a row: it fails whatever a request has.
+func (s *sender) takenAfter(refusals int) {
+	s.patience = patienceAfter(refusals, s.patience)
+	for _, j := range s.jobs {
+		j.join()
+	}
+}
+
 // retry decides what becomes of a failed request, which was put back, and waits.
 func (s *sender) retry(j *job, failed part, afterTaken bool) {
 	if s.attempts == s.maxAttempts {
@@ -239,9 +256,10 @@ func (s *sender) retry(j *job, failed part, afterTaken bool) {
 	}
 	state := waiting
 	again := part{max(failed.from, j.top().from), failed.to}
+	s.failedBatch, s.failedPart = j.batch, again
 	if s.last.serverError && again.size() > 0 {
 		room := s.aside.hasRoom(j.batch.messageBytes(part{again.from, again.from + 1}))
-		state = refusal{again.size(), s.attempts, j.isSplit, afterTaken, room}.nextState()
+		state = refusal{again.size(), s.attempts, s.patience, j.isSplit, afterTaken, room}.nextState()
 	}
 	last := s.last
 	switch state {
@@ -261,7 +279,7 @@ func (s *sender) retry(j *job, failed part, afterTaken bool) {
 		last.retryAfter = max(last.retryAfter, probed.retryAfter)
 	case aside:
 		j.take(1)
-		s.attempts = 0
+		s.attempts, s.patience = 0, suspicious
 		s.aside.add(j.batch, again.from, s.taken)
 		s.log.warn("a message is refused while others are sent, and is retried aside", "error", last.err)
 		return

@@ -7,6 +7,7 @@ import { test } from 'node:test';
 import type { Kafka } from '@tailrace/kafka';
 import { MemoryCluster } from '@tailrace/kafka/testing';
 import { simulateTime } from '@tailrace/testing';
+import { encodeDelivery } from '@tailrace/records';
 import { topicNames, topicSpecs } from '@tailrace/topology';
 import { openHistory, type History } from './history.ts';
 import { createFlow } from './testing/index.ts';
@@ -140,6 +141,36 @@ test('a record that was late says how a delivery has ended, and a resend makes i
     const hour = { since: Date.now() - 60 * minuteMs, until: Date.now() + minuteMs, stepMs: minuteMs };
     assert.equal([...one.read((queries) => queries.backlogOf('crm', hour, 1)).values()][0], 0);
   }
+});
+
+test('the backlog counts a delivery once whose late record says that it waits or is dead, whatever its time', async () => {
+  await using stage = new Stage();
+  const { flow, time, cluster } = stage;
+  const [retried, dead] = [flow.delivery('crm'), flow.delivery('crm')];
+  // A replay by a control whose clock is ahead.
+  const replay = encodeDelivery(names.deliveriesReplay, dead);
+  await time.settled(flow.publish(names.deliveries, retried));
+  cluster.partition(names.deliveriesReplay, 0)?.append(replay, Date.now() + 10 * minuteMs);
+  await stage.finishAllBut(names.deliveries);
+  await stage.finishAllBut(names.deliveriesReplay);
+  const history = stage.open();
+  const statuses = () =>
+    [retried, dead].map(
+      ({ deliveryId }) => history.read((queries) => queries.findDelivery(deliveryId))?.state.status,
+    );
+  await time.pass(minuteMs);
+  assert.deepEqual(statuses(), ['unknown', 'unknown']);
+
+  const retry = { attempt: 1, reason: 'timeout', dueAt: Date.now() + 10_000 };
+  await time.settled(flow.publish(tier, { ...retried, ...retry }));
+  await time.settled(flow.publish(names.deliveriesDead, { ...dead, attempt: 1, reason: 'client-error' }));
+  await time.pass(minuteMs);
+  assert.deepEqual(statuses(), ['retrying', 'dead']);
+  await time.settled(flow.attempt(retried, 'delivered'));
+  await time.pass(minuteMs);
+  assert.deepEqual(statuses(), ['delivered', 'dead']);
+  const hour = { since: Date.now() - 60 * minuteMs, until: Date.now() + 60 * minuteMs, stepMs: minuteMs };
+  assert.equal([...history.read((queries) => queries.backlogOf('crm', hour, 0)).values()][0], 0);
 });
 
 test('a delivery that the router wrote twice has not ended while delivery has finished the second copy only', async () => {

@@ -22,6 +22,8 @@ interface Touched {
   /** The key of the stored row. */
   key: number | bigint;
   row: DeliveryRow;
+  /** Whether it was added to the backlog of its destination, again or for the first time. */
+  isAdded: boolean;
 }
 
 export type Writer = ReturnType<typeof createWriter>;
@@ -54,10 +56,11 @@ export function createWriter(db: DatabaseSync, { floorOf }: Pick<Retention, 'flo
     ORDER BY "offset" LIMIT ${endedTogether}`);
   const putOffset = db.prepare('INSERT OR REPLACE INTO offsets VALUES (?, ?, ?)');
 
-  const mergeDelivery = (touched: Map<string, Touched>, fact: DeliveryRow): void => {
+  const mergeDelivery = (touched: Map<string, Touched>, fact: DeliveryRow, isAdded: boolean): void => {
     const known = touched.get(fact.id);
     if (known) {
       known.row = merge(known.row, fact);
+      known.isAdded ||= isAdded;
       return;
     }
     const found = findDelivery.get(fact.id);
@@ -66,25 +69,26 @@ export function createWriter(db: DatabaseSync, { floorOf }: Pick<Retention, 'flo
       stored,
       key: Number(found?.['row'] ?? 0),
       row: stored ? merge(stored, fact) : fact,
+      isAdded,
     });
   };
 
   /** The minute in which a delivery ended unnoticed is not known, so it counts in none: as if it had ended when it was made. */
-  const countEnd = (stored: DeliveryRow | undefined, { destinationId, state }: DeliveryRow): void => {
+  const countEnd = ({ stored, row: { destinationId, state }, isAdded }: Touched): void => {
     if (!stored) return;
     const { status } = stored.state;
-    if (isPending(status) && state.status === 'unknown')
-      backlog.count(destinationId, 'ended', stored.createdAt);
-    // The record of its end was late, and counts too. A replay adds it again instead.
-    const isLate = state.status === 'delivered' || state.status === 'dead';
-    if (status === 'unknown' && isLate) backlog.count(destinationId, 'ended', stored.createdAt, -1);
+    const { createdAt } = stored;
+    if (isPending(status) && state.status === 'unknown') backlog.count(destinationId, 'ended', createdAt);
+    // It had not ended, or the late record of its end counts too. A replay adds it again instead.
+    const isLate = status === 'unknown' && state.status !== 'unknown' && !isAdded;
+    if (isLate) backlog.count(destinationId, 'ended', createdAt, -1);
   };
 
   const putDelivery = (touched: Touched): void => {
     const { stored, row } = touched;
     failures.changed(stored, row);
     flow.changed(stored, row);
-    countEnd(stored, row);
+    countEnd(touched);
     const { id, event, userKey, createdAt, state, place } = row;
     const stateValues = [state.status, state.changedAt, state.rank, state.reason, state.nextDueAt];
     const placeValues = place
@@ -128,9 +132,10 @@ export function createWriter(db: DatabaseSync, { floorOf }: Pick<Retention, 'flo
         } else {
           const { sourceId, destinationId, createdAt } = fact.delivery;
           if (createdAt < floorOf(sourceId, destinationId)) continue;
-          mergeDelivery(touched, fact.delivery);
+          const change = fact.kind === 'delivery' ? fact.backlog : undefined;
+          mergeDelivery(touched, fact.delivery, change === 'added');
+          if (change) backlog.count(destinationId, change, createdAt);
           if (fact.kind === 'attempt') attempts.push(fact.attempt);
-          else if (fact.backlog) backlog.count(destinationId, fact.backlog, createdAt);
         }
       }
       for (const delivery of touched.values()) putDelivery(delivery);
@@ -156,7 +161,7 @@ export function createWriter(db: DatabaseSync, { floorOf }: Pick<Retention, 'flo
       const found = findEnded.all(topic, partition, from, to);
       for (const one of found) {
         const stored = rowOf(one);
-        putDelivery({ stored, key: Number(one['row']), row: ended(stored) });
+        putDelivery({ stored, key: Number(one['row']), row: ended(stored), isAdded: false });
       }
       flow.flush();
       backlog.flush();

@@ -99,6 +99,7 @@ export const router = defineService({
     });
     const turns = new SourceTurns({
       config,
+      frames,
       publisher,
       process: createReceiver({ frames, processRecord, rejecter, waiting, metrics }),
       onFull: (full) => {

@@ -83,6 +83,11 @@ export function createBatches(limits: BatchLimits) {
       divide(batch, first);
       isSplit = true;
     },
+    /** The parts of a batch that was split will be taken together again. */
+    join(): void {
+      if (isSplit) parts = [];
+      isSplit = false;
+    },
     /** Takes one call, so many places behind the first one or the last one of all, if there is one. */
     takeBehind(places: number): Call | undefined {
       const index = Math.min(places, queue.length - 1);

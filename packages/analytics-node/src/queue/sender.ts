@@ -14,7 +14,7 @@ import type { AnalyticsError } from '../core/errors.ts';
 import type { QueueLimits } from '../core/options.ts';
 import type { Page } from '../core/platform.ts';
 import type { Debug } from '../core/report.ts';
-import { firstPart, nextPlaces, nextState } from './refusal.ts';
+import { firstPart, nextPlaces, nextState, patienceAfter, suspicious } from './refusal.ts';
 import { backoffMs } from './retry.ts';
 import { nextTurn, pause } from './timing.ts';
 import type { Outcome, Transport } from '../core/transport.ts';
@@ -63,6 +63,9 @@ export function createSender(transport: Transport, settings: SenderSettings) {
   let due = 0;
   /** Failed attempts in a row. */
   let failures = 0;
+  /** The batch that failed last: its first call, and how many it has. */
+  let failed: { readonly first?: Call; readonly calls: number } = { calls: 0 };
+  let patience = suspicious;
   /** Requests that the server has taken, and whether the last one for queued calls was one of them. */
   let taken = 0;
   let isAfterTaken = false;
@@ -115,21 +118,29 @@ export function createSender(transport: Transport, settings: SenderSettings) {
     const outcome = await transport.send(batch, stopped.signal);
     if (outcome.kind === 'sent') {
       batches.succeeded((performance.now() - startedAt) / timeoutMs);
+      if (batch[0] === failed.first && batch.length >= failed.calls) takenAfter(failures);
       accepted(batch, outcome);
     } else if (outcome.kind === 'refused') refused(batch, outcome);
     else if (stopped.signal.aborted) batches.putBack(batch);
     else await retry(batch, { ...outcome, isSplit, serverError: outcome.serverError === true && !isLeaving });
   };
 
-  const attemptAside = async (entries: readonly AsideCall[]): Promise<void> => {
+  const attemptAside = async (entries: readonly AsideCall[], row: Row = newRow()): Promise<void> => {
     const calls = entries.map(({ call }) => call);
     const outcome = await transport.send(calls, stopped.signal);
     if (outcome.kind === 'sent') {
       aside.recovered();
+      takenAfter(row.refusals);
       accepted(calls, outcome);
-    } else if (outcome.kind === 'failed') await retryAside(entries, outcome);
+    } else if (outcome.kind === 'failed') await retryAside(entries, outcome, row);
     else if (calls.length > 1 && outcome.divisible) aside.narrow(entries);
     else refusedOutOfTurn(calls, outcome);
+  };
+
+  /** The server has taken what it had refused so often in a row: it fails whatever a request has. */
+  const takenAfter = (refusals: number): void => {
+    patience = patienceAfter(refusals, patience);
+    batches.join();
   };
 
   /** Sends queued calls before it returns, beside a batch in flight: the page may end. */
@@ -206,10 +217,19 @@ export function createSender(transport: Transport, settings: SenderSettings) {
     const left = giveUpOld(batch, outcome);
     const [first] = left;
     if (!first) return;
-    const refused = { calls: left.length, failures, isSplit, afterTaken, hasRoom: aside.hasRoom(first) };
+    failed = { first, calls: left.length };
+    const refused = {
+      calls: left.length,
+      failures,
+      patience,
+      isSplit,
+      afterTaken,
+      hasRoom: aside.hasRoom(first),
+    };
     const state = serverError ? nextState({ state: 'sending', ...refused }) : 'waiting';
     debug?.(`attempt ${failures} for ${batch.length} calls: ${reason}; they are ${state}`);
     if (state === 'aside') {
+      patience = suspicious;
       aside.add(first, taken);
       return;
     }
@@ -233,7 +253,7 @@ export function createSender(transport: Transport, settings: SenderSettings) {
     return outcome.kind === 'failed' ? outcome : undefined;
   };
 
-  const retryAside = async (entries: readonly AsideCall[], outcome: Failed): Promise<void> => {
+  const retryAside = async (entries: readonly AsideCall[], outcome: Failed, row: Row): Promise<void> => {
     if (stopped.signal.aborted) {
       for (const entry of entries) aside.putBack(entry);
       return;
@@ -250,10 +270,19 @@ export function createSender(transport: Transport, settings: SenderSettings) {
       aside.narrow(left);
       return;
     }
-    if (taken > entry.takenBefore) entry.refusals++;
+    const inARow = row.refusals + 1;
+    const isCounted = inARow === 1 ? taken > entry.takenBefore : row.isCounted;
+    if (isCounted && inARow === 1) entry.refusals++;
     entry.takenBefore = taken;
     const { refusals, since } = entry;
-    if (nextState({ state: 'aside', refusals, forMs: performance.now() - since }) === 'aside') {
+    const now = performance.now();
+    const inARowMs = now - row.since;
+    const state = nextState({ state: 'aside', refusals, forMs: now - since, inARow, inARowMs, isCounted });
+    if (state === 'insisting') {
+      await attemptAside(left, { ...row, refusals: inARow, isCounted });
+      return;
+    }
+    if (state === 'aside') {
       aside.putBack(entry);
       return;
     }
@@ -359,6 +388,15 @@ export function createSender(transport: Transport, settings: SenderSettings) {
     counts: () => ({ queued: backlog.added - backlog.settled, sent, unsent: unsent.count }),
   };
 }
+
+/** Requests in a row for the same calls aside. */
+interface Row {
+  readonly since: number;
+  readonly refusals: number;
+  readonly isCounted: boolean;
+}
+
+const newRow = (): Row => ({ since: performance.now(), refusals: 0, isCounted: false });
 
 type Failed = Extract<Outcome, { kind: 'failed' }>;
 

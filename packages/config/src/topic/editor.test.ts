@@ -65,8 +65,8 @@ test('a change is written in one transaction, and is in force when it resolves',
   }));
   assert.equal(result, 'created');
   assert.deepEqual([editor.source('web'), editor.destination('crm')], [web, crm]);
-  assert.deepEqual([version('source', 'web'), version('destination', 'crm')], [0, 1]);
-  assert.deepEqual([editor.version('source', 'web'), editor.version('destination', 'crm')], [0, 1]);
+  assert.deepEqual([version('source', 'web'), version('destination', 'crm')], [1, 2]);
+  assert.deepEqual([editor.version('source', 'web'), editor.version('destination', 'crm')], [1, 2]);
   assert.equal(version('source', 'other'), undefined);
 
   await editor.change(() => ({ writes: [{ kind: 'source', id: 'web', entry: null }], result: undefined }));
@@ -121,8 +121,9 @@ test('a change whose acknowledgement is lost is written once', async () => {
     return { ...putSource(web)(), result: decisions };
   });
   assert.equal(cluster.loseCommitAnswers, 0);
-  assert.deepEqual([result, version('source', 'web'), decisions], [1, 0, 1]);
-  assert.equal(cluster.records(topic).length, 1);
+  assert.deepEqual([result, version('source', 'web'), decisions], [1, 1, 1]);
+  const keys = cluster.records(topic).map(({ key }) => String(key));
+  assert.deepEqual(keys, ['queries-sealed', 'source/web']);
 });
 
 test('a change that fails in an outage is decided again, and written when Kafka is available', async () => {

@@ -11,7 +11,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { isTailraceError, TailraceError } from '@tailrace/errors';
 import type { ConsumedRecord, ExclusivePublisher, ExclusiveRecord, Kafka, KafkaLog } from '@tailrace/kafka';
-import { encodeEntry, entryKey, type Entry, type EntryKind } from './record.ts';
+import { type Entry, type EntryKind, encodeEntry, encodeQueriesSealed, entryKey } from './record.ts';
 import { createRequests, requestHeaders } from './requests.ts';
 import type { SecretKeys } from '../secrets/encryption.ts';
 import { addsSecrets } from '../secrets/secrets.ts';
@@ -27,8 +27,8 @@ export interface Decision<Result> {
   readonly writes: readonly Entry[];
   readonly result: Result;
   /**
-   * Whether to seal the queries of URLs; by default where those of one entry are sealed, so that later changes do as this one. The
-   * release before would send the sealed text.
+   * Whether to seal the queries of URLs from now on; by default as before, and in a configuration that is new. The release before
+   * would send the sealed text.
    */
   readonly sealQueries?: boolean | undefined;
 }
@@ -159,17 +159,24 @@ export async function openConfigEditor(
     if (needsKey && !secretKeys.current) throw new TailraceError('secret-key-missing');
   };
 
+  /** A process without a key can neither seal nor decide that the others do. */
+  const sealsFrom = (asked: boolean | undefined): boolean =>
+    asked ?? (state.areQueriesSealed || (state.sealsQueries && secretKeys.current !== undefined));
+
   const publish = async (
-    { writes, sealQueries = state.sealsQueries }: Decision<unknown>,
+    { writes, sealQueries: asked }: Decision<unknown>,
     others: readonly ExclusiveRecord[],
     id: string,
   ): Promise<void> => {
-    const records = writes.map((entry) => ({
-      ...encodeEntry(topic, entry, secretKeys.current, sealQueries),
+    const seals = sealsFrom(asked);
+    const entries = writes.map((entry) => ({
+      ...encodeEntry(topic, entry, secretKeys.current, seals),
       partition: 0,
       headers: { [changeHeader]: id, ...requestHeaders(requestId()) },
     }));
+    const sealing = { ...encodeQueriesSealed(topic, seals), partition: 0, headers: { [changeHeader]: id } };
     try {
+      const records = seals === state.areQueriesSealed ? entries : [sealing, ...entries];
       await publisher?.publish([...records, ...others]);
     } catch (error) {
       await closePublisher();
@@ -189,7 +196,8 @@ export async function openConfigEditor(
     const decision = decide(snapshot);
     const { writes, result } = decision;
     const written: WrittenChange = { id: randomUUID(), versions: new Map(), result };
-    if (writes.length === 0) return changed<Result>(written);
+    const { sealQueries = state.areQueriesSealed } = decision;
+    if (writes.length === 0 && sealQueries === state.areQueriesSealed) return changed<Result>(written);
     assertWritable(decision);
     const others = writes.flatMap((write) => beforeWrite?.(write, snapshot) ?? []);
 

@@ -51,6 +51,13 @@ export function encodeEntry(topic: string, entry: Entry, key?: Buffer, sealQueri
   return { topic, key: entryKey(entry.kind, entry.id), value: stored && JSON.stringify(stored) };
 }
 
+/** The record that says that the queries of URLs are sealed, also where no entry has one. A release before ignores it. */
+export const queriesSealedKey = 'queries-sealed';
+
+export function encodeQueriesSealed(topic: string, areSealed: boolean): OutgoingRecord {
+  return { topic, key: queriesSealedKey, value: areSealed ? 'true' : null };
+}
+
 /**
  * The entry of a record, or why it cannot be read. Unknown keys are accepted: during a rolling upgrade, an older service
  * reads entries that a newer version wrote.

@@ -6,7 +6,7 @@
  * is linear, and the look-up for an event is one access to a map.
  */
 import type { ConsumedRecord } from '@tailrace/kafka';
-import { decodeEntry, entryKey, type EntryKind } from './record.ts';
+import { decodeEntry, entryKey, queriesSealedKey, type EntryKind } from './record.ts';
 import { builtInSource } from '../rules/built-in.ts';
 import { unmetBy, type Reader, type Requirement } from '../rules/level.ts';
 import type { Destination, Source } from '../rules/schema.ts';
@@ -21,6 +21,7 @@ export interface ConfigChange {
 
 export type Accepted =
   | ({ readonly outcome: 'changed' } & ConfigChange)
+  | { readonly outcome: 'queries' }
   | {
       readonly outcome: 'unreadable';
       readonly key: string;
@@ -89,6 +90,9 @@ export function createState(secretKeys?: SecretKeys, { holds = false } = {}) {
   };
   const plainQueries = new Set<string>();
   const sealedQueries = new Set<string>();
+  let isEmpty = true;
+  let areQueriesSealed = false;
+  const sealsQueries = (): boolean => isEmpty || areQueriesSealed || sealedQueries.size > 0;
   const markQueries = (key: string, queries: QuerySealing | undefined): void => {
     mark(plainQueries, key, queries === 'plain' || queries === 'mixed');
     mark(sealedQueries, key, queries === 'sealed' || queries === 'mixed');
@@ -113,6 +117,11 @@ export function createState(secretKeys?: SecretKeys, { holds = false } = {}) {
     /** Applies the next record of the topic. A record that cannot be read does not change the entry. */
     accept(record: Pick<ConsumedRecord, 'key' | 'value' | 'offset'>): Accepted {
       const key = record.key?.toString() ?? '';
+      isEmpty = false;
+      if (key === queriesSealedKey) {
+        areQueriesSealed = record.value !== null;
+        return { outcome: 'queries' };
+      }
       const decoded = decodeEntry(record, secretKeys);
       versions.set(key, record.offset);
       locked.delete(key);
@@ -147,7 +156,7 @@ export function createState(secretKeys?: SecretKeys, { holds = false } = {}) {
     /** Whether the entry has secrets that are not encrypted with the current key; queries of URLs only if they are sealed. */
     isStale: (kind: EntryKind, id: string): boolean => {
       const key = entryKey(kind, id);
-      return stale.has(key) || (sealedQueries.size > 0 && plainQueries.has(key));
+      return stale.has(key) || (sealsQueries() && plainQueries.has(key));
     },
     /** How the queries of the URLs of a destination are stored. */
     queries: (id: string): QuerySealing => {
@@ -155,9 +164,16 @@ export function createState(secretKeys?: SecretKeys, { holds = false } = {}) {
       if (plainQueries.has(key)) return sealedQueries.has(key) ? 'mixed' : 'plain';
       return sealedQueries.has(key) ? 'sealed' : 'none';
     },
-    /** Whether queries of URLs are sealed: those of one entry are, so every service opens them. */
+    /**
+     * Whether queries of URLs are sealed: a record says so, or those of one entry are, so every service opens them; or nothing was
+     * written yet, so no release before this one reads them.
+     */
     get sealsQueries(): boolean {
-      return sealedQueries.size > 0;
+      return sealsQueries();
+    },
+    /** Whether the record says so. */
+    get areQueriesSealed(): boolean {
+      return areQueriesSealed;
     },
     /** The keys of the records that cannot be read, with the reason. */
     unreadable: unreadable as ReadonlyMap<string, string>,

@@ -99,6 +99,7 @@ export async function followState(
         );
         return;
       }
+      if (accepted.outcome === 'queries') return;
       const { kind, id } = accepted;
       const requires = kind === 'destination' ? unmetBy(state.lookup.destination(id)) : [];
       if (requires.length > 0) log.warn({ destinationId: id, requires }, 'destination needs a newer release');

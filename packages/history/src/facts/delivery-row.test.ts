@@ -9,7 +9,7 @@ const time = fc.integer({ min: 0, max: 3 });
 const plain = { noNullPrototype: true };
 const state = fc.record(
   {
-    status: fc.constantFrom(...deliveryStatuses),
+    status: fc.constantFrom(...deliveryStatuses.filter((status) => status !== 'unknown')),
     changedAt: time,
     rank: time,
     reason: fc.constantFrom(null, 'timeout', 'server-error'),
@@ -63,4 +63,6 @@ test('the latest state wins, except that a delivered delivery stays delivered', 
   assert.equal(merge(at('waiting', 1), at('retrying', 2)).state.status, 'retrying');
   assert.equal(merge(at('dead', 3), at('waiting', 4)).state.status, 'waiting');
   assert.equal(merge(at('delivered', 2), at('retrying', 5)).state.status, 'delivered');
+  assert.equal(merge(at('unknown', 4), at('dead', 3)).state.status, 'dead');
+  assert.equal(merge(at('unknown', 4), at('waiting', 0)).state.status, 'unknown');
 });

@@ -64,20 +64,26 @@ export interface DeliveryRow {
 
 /** Merges two rows of the same delivery. */
 export function merge(one: DeliveryRow, other: DeliveryRow): DeliveryRow {
-  const isLater = compare(stateOrder(other.state), stateOrder(one.state)) > 0;
+  const replaces = one.state.status === 'unknown' && !isFirst(other.state);
+  const isLater = replaces || compare(stateOrder(other.state), stateOrder(one.state)) > 0;
   return {
     ...one,
     event: one.event ?? other.event,
     userKey: one.userKey || other.userKey,
     createdAt: Math.min(one.createdAt, other.createdAt),
     state: isLater ? other.state : one.state,
-    place: laterPlace(one.place, other.place),
+    place: (replaces ? other.place : undefined) ?? laterPlace(one.place, other.place),
   };
 }
 
+/** Of the record that the router writes, which has no time. */
+function isFirst({ changedAt, rank }: DeliveryState): boolean {
+  return changedAt === 0 && rank === ranks.placed;
+}
+
 /**
- * What is known of a pending delivery whose latest record is finished. Each later state, also of a record that is read after
- * this, replaces it.
+ * What is known of a pending delivery whose latest record is finished. All that was written before is read, so each record
+ * that is read after this replaces it, whatever its time, except another copy of the first one.
  */
 export function ended(row: DeliveryRow): DeliveryRow {
   return {

@@ -27,9 +27,9 @@ export function secretRoutes(app: Api, config: Pick<ConfigEditor, 'change'>): vo
     summary: 'Seal all secrets with the current key',
     description:
       'Writes the destinations again whose secrets are sealed with the previous key, or not sealed. With `queries=true` also ' +
-      'those whose URLs have a query in plain text; from then on, every change seals queries, as long as one is stored sealed. ' +
-      'Use it when all services run this release: the release before would send the sealed text to receivers. `queries=false` ' +
-      'writes them in plain text again.',
+      'those whose URLs have a query in plain text; from then on, every change seals queries, as in an installation that began ' +
+      'with this release. Use it when all services run this release: the release before would send the sealed text to ' +
+      'receivers. `queries=false` writes them in plain text again.',
     querystring: resealSecretsQuery,
     response: resealSecretsAnswers,
     errors: ['secret-key-missing', 'secret-locked'],

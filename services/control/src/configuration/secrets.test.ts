@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { after, test } from 'node:test';
 import { openConfig, type Destination } from '@tailrace/config';
 import { isTailraceError } from '@tailrace/errors';
+import type { MemoryCluster } from '@tailrace/kafka/testing';
 import { names, newCluster, openApi, secretKey } from '../testing/api.ts';
 
 const control = await openApi();
@@ -19,6 +20,16 @@ function destination(id: string): Destination {
   const webhook = { url, headers: { 'X-Key': 'header-secret' }, secretHeaders: ['x-key'] };
   const settings = { sharedSecret: 'first-secret', webhooks: [webhook] };
   return { id, type: 'Webhooks', enabled: true, sources: [], settings };
+}
+
+/** A cluster whose configuration a release before has written, of which a delivery replica may still run. */
+async function upgradedCluster(): Promise<MemoryCluster> {
+  const cluster = newCluster();
+  const publisher = cluster.connect().publisher();
+  const source = { id: 'web', writeKeys: ['wk_web'], enabled: true };
+  await publisher.publish({ topic: names.config, key: 'source/web', value: JSON.stringify(source) });
+  await publisher.close();
+  return cluster;
 }
 
 /** The last record of a destination in the topic. */
@@ -92,8 +103,32 @@ test('a header that is secret by its name is sealed, and one that was stored in 
   assert.deepEqual(again['destinations'], []);
 });
 
-test('the queries of URLs are sealed from the reseal on that says so', async () => {
+test('the queries of URLs are sealed from the start, where no release before this one has written the configuration', async () => {
   await using fresh = await openApi();
+  const create = (id: string) => {
+    const settings = { webhooks: [{ url: `${url}?token=query-secret` }] };
+    return fresh.expect(201, {
+      method: 'POST',
+      path: '/v1/destinations',
+      body: { id, type: 'Webhooks', settings },
+    });
+  };
+  await create('first');
+  // Also after the last one was deleted.
+  await fresh.expect(204, { method: 'DELETE', path: '/v1/destinations/first' });
+  await create('second');
+  await using again = await openApi(fresh.cluster);
+  await again.expect(204, { method: 'DELETE', path: '/v1/destinations/second' });
+  await create('third');
+  const text = fresh.cluster.records(names.config).map(({ value }) => String(value));
+  assert.equal(text.filter((value) => value.includes('/hook?sealed:v1:')).length, 3);
+  assert.doesNotMatch(text.join(), /query-secret/);
+  const shown = await fresh.expect(200, { path: '/v1/destinations/third' });
+  assert.deepEqual(shown['settings'], { webhooks: [{ url: `${url}?token=query-secret` }] });
+});
+
+test('the queries of URLs are sealed from the reseal on that says so, also where none is stored', async () => {
+  await using fresh = await openApi(await upgradedCluster());
   const record = (id: string): string =>
     String(
       fresh.cluster.records(names.config).findLast(({ key }) => String(key) === `destination/${id}`)?.value,
@@ -111,7 +146,9 @@ test('the queries of URLs are sealed from the reseal on that says so', async () 
   await create('early');
   assert.deepEqual(await reseal(), []);
   assert.match(record('early'), /query-secret/);
-  assert.deepEqual(await reseal('?queries=true'), ['early']);
+  await fresh.expect(204, { method: 'DELETE', path: '/v1/destinations/early' });
+  assert.deepEqual(await reseal('?queries=true'), []);
+  await create('early');
   await create('late');
   for (const id of ['early', 'late']) {
     assert.match(record(id), /\/hook\?sealed:v1:/);
@@ -122,6 +159,9 @@ test('the queries of URLs are sealed from the reseal on that says so', async () 
   assert.deepEqual(await reseal('?queries=true'), []);
   assert.deepEqual(await reseal('?queries=false'), ['early', 'late']);
   assert.match(record('early') + record('late'), /query-secret.*query-secret/s);
+  await create('plain');
+  assert.match(record('plain'), /query-secret/);
+  await fresh.expect(204, { method: 'DELETE', path: '/v1/destinations/plain' });
   // Where the release before has added a URL, its query is in plain text and the other is sealed.
   await fresh.expect(204, { method: 'DELETE', path: '/v1/destinations/early' });
   assert.deepEqual(await reseal('?queries=true'), ['late']);

@@ -3,12 +3,21 @@ import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { TrackedRecord } from '@tailrace/kafka';
 import fc from 'fast-check';
+import { noRegistry } from '@tailrace/registry';
 import { mostHeld, publishedAheadBytes, SourceTurns } from './source-turns.ts';
 
 interface Call {
   readonly source: string;
   readonly nth: number;
   readonly value?: Buffer;
+}
+
+/** How a record names its source. */
+type Form = 'source-id' | 'write-key' | 'call';
+const forms: readonly Form[] = ['source-id', 'write-key', 'call'];
+
+function keyInCall({ value }: TrackedRecord): string | undefined {
+  return value?.[0] === 0x7b ? (JSON.parse(value.toString()) as { writeKey: string }).writeKey : undefined;
 }
 
 /** Each call that is processed adds `bytesOfCall` to what waits for Kafka, until `acknowledge`. */
@@ -24,12 +33,13 @@ function openTurns(
   let room = Promise.withResolvers<undefined>();
   const turns = new SourceTurns({
     config: {
-      source: (id) => (isKnown(id) ? { id, writeKeys: [], enabled: true } : undefined),
+      source: (id) => (isKnown(id) ? { id, writeKeys: [`wk_${id}`], enabled: true } : undefined),
       sourceByWriteKey: (key) => {
         const id = key.slice('wk_'.length);
         return isKnown(id) ? { id, writeKeys: [key], enabled: true } : undefined;
       },
     },
+    frames: noRegistry,
     publisher: {
       get bufferedBytes() {
         return bufferedBytes;
@@ -41,7 +51,8 @@ function openTurns(
     process(record) {
       const { headers, offset } = record;
       records.push(record);
-      const source = headers['source-id']?.toString() ?? headers['write-key']?.toString().slice(3) ?? '';
+      const key = headers['write-key']?.toString() ?? keyInCall(record) ?? '';
+      const source = headers['source-id']?.toString() ?? key.slice('wk_'.length);
       processed.push(`${source}${offset}`);
       bufferedBytes += bytesOfCall({ source, nth: offset });
     },
@@ -52,10 +63,14 @@ function openTurns(
     records,
     processed,
     full,
-    receive: ({ source, nth, value = Buffer.alloc(100) }: Call, header = 'source-id'): void => {
-      const name = Buffer.from(header === 'write-key' ? `wk_${source}` : source);
+    receive: ({ source, nth, value = Buffer.alloc(100) }: Call, form: Form = 'source-id'): void => {
       const work = { topic: 'events', partition: 0, offset: nth, timestamp: 0 };
-      const content = { headers: { [header]: name }, headerList: [[header, name]], key: null, value };
+      const named = Buffer.from(JSON.stringify({ writeKey: `wk_${source}` }));
+      const header = Buffer.from(form === 'write-key' ? `wk_${source}` : source);
+      const content =
+        form === 'call'
+          ? { headers: {}, headerList: [], key: null, value: named }
+          : { headers: { [form]: header }, headerList: [[form, header]], key: null, value };
       turns.receive({ ...work, ...content, work } as unknown as TrackedRecord);
     },
     /** Kafka acknowledges nothing for so long that waiting for it ends. */
@@ -98,13 +113,13 @@ test('sources take turns by what they publish, however many records or destinati
   assert.ok(until.filter((name) => name.startsWith('wide')).length <= 2, until.join());
 });
 
-test('the records of a source stay in order, whether they name it by its id or by its write key', async () => {
-  const calls = fc.array(fc.tuple(fc.nat(4), fc.boolean()), { minLength: 1, maxLength: 200 });
+test('the records of a source stay in order, in whichever way they name it', async () => {
+  const calls = fc.array(fc.tuple(fc.nat(4), fc.constantFrom(...forms)), { minLength: 1, maxLength: 200 });
   await fc.assert(
     fc.asyncProperty(calls, fc.integer({ min: 1, max: publishedAheadBytes }), async (calls, bytes) => {
       const { processed, receive, acknowledge } = openTurns(() => bytes);
-      for (const [nth, [source, byKey]] of calls.entries()) {
-        receive({ source: `s${source}-`, nth }, byKey ? 'write-key' : 'source-id');
+      for (const [nth, [source, form]] of calls.entries()) {
+        receive({ source: `s${source}-`, nth }, form);
       }
       await acknowledge(calls.length - processed.length);
       assert.equal(new Set(processed).size, calls.length);
@@ -168,16 +183,16 @@ test('sources that do not exist share one turn, whatever names a producer makes 
 });
 
 test('the records of a source stay in order where it becomes known while some of them are held', async () => {
-  for (const header of ['source-id', 'write-key']) {
+  for (const [form, later] of forms.flatMap((form) => forms.map((later) => [form, later] as const))) {
     let isKnown = false;
     const { processed, receive, acknowledge } = openTurns(
       () => 1_024,
       (source) => isKnown || source === 'flood',
     );
     for (let nth = 0; nth < ahead; nth += 1) receive({ source: 'flood', nth });
-    for (let nth = 0; nth < 50; nth += 1) receive({ source: 'new', nth }, header);
+    for (let nth = 0; nth < 50; nth += 1) receive({ source: 'new', nth }, form);
     isKnown = true;
-    for (let nth = 50; nth < 100; nth += 1) receive({ source: 'new', nth }, header);
+    for (let nth = 50; nth < 100; nth += 1) receive({ source: 'new', nth }, later);
     await acknowledge(100);
     const expected = Array.from({ length: 100 }, (_, nth) => `new${nth}`);
     assert.deepEqual(processed.slice(ahead), expected);

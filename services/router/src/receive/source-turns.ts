@@ -6,13 +6,16 @@
  * compete for (deficit round robin, Shreedhar and Varghese, 1995, paid afterwards).
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { ConfigView } from '@tailrace/config';
+import type { ConfigView, Source } from '@tailrace/config';
 import type { Publisher, TrackedRecord } from '@tailrace/kafka';
-import { lookUpSource, sourceReference } from '@tailrace/routing';
+import { magicByte, type FrameReader } from '@tailrace/registry';
+import { lookUpSource, sourceReference, type SourceReference } from '@tailrace/routing';
+import { readRecord } from '../read-record.ts';
 import { withOwnBytes } from '../record-content.ts';
 
 export interface SourceTurnsDependencies {
   readonly config: Pick<ConfigView, 'source' | 'sourceByWriteKey'>;
+  readonly frames: Pick<FrameReader, 'read'>;
   /** The publisher of the deliveries. */
   readonly publisher: Pick<Publisher, 'bufferedBytes' | 'untilBelow'>;
   readonly process: (record: TrackedRecord) => void;
@@ -52,7 +55,7 @@ interface Held {
   next: Held | undefined;
 }
 
-/** The turn of records that name their source only in the call: reading the call is what they wait for. */
+/** The turn of records that name no source, or only in a call that needs a schema, which may be known for some of them only. */
 const unnamed = '';
 /** The turn of records of unknown sources, whose names a producer may make up. No source has this id. */
 const strangers = '?';
@@ -162,12 +165,29 @@ export class SourceTurns {
     else this.#strangers.delete(stranger);
   }
 
-  #turnOf({ headers }: TrackedRecord): { readonly source: string; readonly stranger?: string } {
-    const reference = sourceReference(headers, undefined);
+  #turnOf(record: TrackedRecord): { readonly source: string; readonly stranger?: string } {
+    const reference = this.#sourceNamedBy(record);
     if (!reference) return { source: unnamed };
-    const stranger = `${reference.by} ${reference.value}`;
+    const stranger = strangerOf(reference);
     const lookup = lookUpSource(reference, this.#deps.config);
-    if (lookup.outcome === 'unknown' || this.#strangers.has(stranger)) return { source: strangers, stranger };
+    if (lookup.outcome === 'unknown' || this.#hasStrangersOf(lookup.source)) {
+      return { source: strangers, stranger };
+    }
     return { source: lookup.source.id };
   }
+
+  #sourceNamedBy(record: TrackedRecord): SourceReference | undefined {
+    const reference = sourceReference(record.headers, undefined);
+    if (reference || record.value?.[0] === magicByte) return reference;
+    const reading = readRecord(record, this.#deps.frames);
+    return reading.outcome === 'read' ? reading.source : undefined;
+  }
+
+  #hasStrangersOf({ id, writeKeys }: Source): boolean {
+    if (this.#strangers.size === 0) return false;
+    if (this.#strangers.has(strangerOf({ by: 'id', value: id }))) return true;
+    return writeKeys.some((key) => this.#strangers.has(strangerOf({ by: 'write-key', value: key })));
+  }
 }
+
+const strangerOf = ({ by, value }: SourceReference): string => `${by} ${value}`;
