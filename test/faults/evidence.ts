@@ -54,6 +54,13 @@ function writtenAgain(copies: readonly ConsumedRecord[]): number {
   return copies.length - distinct.size;
 }
 
+/** Since when the replica has not been able to commit, according to its log; undefined where it is. */
+export function lateSince(log: readonly LogLine[]): number | undefined {
+  const line = log.findLast(({ msg }) => String(msg).startsWith('commits are '));
+  const isLate = line !== undefined && line.msg !== 'commits are accepted again';
+  return isLate ? timeOf(line) - Number(line['uncommittedMs']) : undefined;
+}
+
 /**
  * When partitions of `topic` were revoked from the replica: some because another replica got them, or all because it
  * joined as a new member. While it rejoins, it can commit nothing and starts nothing, so the start of the rebalance counts.
@@ -62,10 +69,10 @@ export function movesIn(log: readonly LogLine[], topic: string): Disruption[] {
   const moves: Disruption[] = [];
   let owned: readonly number[] = [];
   let rejoinsFrom: number | undefined;
-  for (const line of log) {
+  for (const [nth, line] of log.entries()) {
     if (line.msg === 'The group is rebalancing, re-joining') rejoinsFrom ??= timeOf(line);
     if (!isJoin(line)) continue;
-    const began = rejoinsFrom ?? timeOf(line);
+    const began = lateSince(log.slice(0, nth)) ?? rejoinsFrom ?? timeOf(line);
     const assigned = line.assignment[topic] ?? [];
     const isNewMember = line.fresh === Object.values(line.assignment).flat().length;
     const revoked = new Set(isNewMember ? owned : owned.filter((partition) => !assigned.includes(partition)));

@@ -18,7 +18,7 @@ import { steadily } from '../support/steadily.ts';
 import type { Receiver, ReceiverOptions } from '../support/receivers/receiver.ts';
 import { explainRepeats, type Disruption, type Explanation } from '../support/oracle/repeats.ts';
 import { createTopics, headerOf, readAll, uniquePrefix } from '../support/kafka/topics.ts';
-import { movesIn, partitionsIn, presentPartitionsIn, trailsOf } from './evidence.ts';
+import { lateSince, movesIn, partitionsIn, presentPartitionsIn, trailsOf } from './evidence.ts';
 
 export interface FleetOptions {
   readonly brokers: readonly string[];
@@ -144,8 +144,9 @@ export async function openFleet(options: FleetOptions): Promise<Fleet> {
             .flatMap(({ log }) => presentPartitionsIn(log.items, names.deliveries)),
         (owned) => owned.length === partitions && new Set(owned).size === partitions,
       );
-      const from = Date.now();
+      const killedAt = Date.now();
       await replica.kill();
+      const from = lateSince(replica.log.items) ?? killedAt;
       const owned = partitionsIn(replica.log.items, names.deliveries);
       disruptions.push({ kind: 'killed', partitions: owned, from, until: Date.now() });
     },

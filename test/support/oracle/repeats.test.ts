@@ -60,6 +60,15 @@ test('a delivery that arrived long before, in another partition, or twice before
   assert.deepEqual(causesOf([trail({ delivered: [900, 950] })]), unexplained);
 });
 
+test('a request that its sender did not live to log was sent before the kill, whenever the receiver read it', () => {
+  const attempts = [attempt(19_990, 20_010, true)];
+  const late = trail({ delivered: [9_000, 20_000], attempts });
+  assert.deepEqual(causesOf([late], disruption('killed', 1_000)), { killed: 1 });
+  const logged = trail({ delivered: [9_000, 20_000], attempts: [attempt(8_990, 9_010, true), ...attempts] });
+  assert.deepEqual(causesOf([logged], disruption('killed', 1_000)), { unexplained: 1 });
+  assert.deepEqual(causesOf([late], disruption('moved', 1_000)), { unexplained: 1 });
+});
+
 test('a delivery that failed before the kill and moved to a tier may have two records', () => {
   const forked = trail({ delivered: [9_000, 9_500], traces: [950, 960, 9_000, 9_500] });
   assert.deepEqual(causesOf([forked], disruption('killed', 1_000)), { killed: 1 });

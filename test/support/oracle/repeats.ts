@@ -124,16 +124,19 @@ interface Found {
 
 /** The disruption before the repeat that is closest to when the delivery was seen. */
 function closest(
-  { partition, traces }: Trail,
+  { partition, traces, delivered, attempts }: Trail,
   repeatedAt: number,
   disruptions: readonly Disruption[],
   withinMs: number,
 ): Found | undefined {
+  const unlogged = delivered.filter((at) => !attempts.some(({ from, until }) => from <= at && at <= until));
   let best: Found | undefined;
   for (const disruption of disruptions) {
     if (!disruption.partitions.has(partition) || disruption.from > repeatedAt) continue;
-    // A receiver sees a request a moment after it was sent.
-    const seen = traces.filter((at) => at < repeatedAt && at <= disruption.until + withinMs);
+    // A receiver sees a request a moment after it was sent; on a busy machine long after its sender was killed.
+    const wasSentBefore = (at: number): boolean =>
+      at <= disruption.until + withinMs || (disruption.kind === 'killed' && unlogged.includes(at));
+    const seen = traces.filter((at) => at < repeatedAt && wasSentBefore(at));
     if (seen.length === 0) continue;
     const beforeMs = Math.max(0, disruption.from - Math.max(...seen));
     if (!best || beforeMs < best.beforeMs) best = { disruption, beforeMs };
