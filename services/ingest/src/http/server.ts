@@ -1,9 +1,5 @@
 /** The HTTP server of ingest, on node:http. docs/decisions/http-servers.md says why it uses no framework. */
-import {
-  createServer as createHttpServer,
-  type IncomingMessage,
-  type ServerResponse,
-} from 'node:http';
+import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { TailraceError, type ErrorCode } from '@tailrace/errors';
 import { clientError, closeServer, closingResponse, type Log } from '@tailrace/service';
