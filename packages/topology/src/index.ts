@@ -6,9 +6,8 @@ export {
   topicSpecs,
   type PartitionGroup,
   type TopicNames,
-  type TopicOptions,
 } from './catalogue.ts';
 export { partitionGroupOf, unequalPartitions, type UnequalPartitions } from './partition-counts.ts';
 export { permissions, type Operation, type Permission, type UserPermissions } from './permissions.ts';
-export { replicationFor, type Replication } from './replication.ts';
+export { replicationFor } from './replication.ts';
 export { requireTopics } from './require-topics.ts';

@@ -4,7 +4,7 @@ import { ExportResultCode } from '@opentelemetry/core';
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace';
 import type { SamplerName } from './options.ts';
 import { traceTo } from './sdk.ts';
-import type { NewSpan } from './tracing.ts';
+import type { NewSpan } from './sdk.ts';
 
 const traceId = 'a1'.repeat(16);
 const spanId = 'b2'.repeat(8);

@@ -1,4 +1,7 @@
-/** Tracing with the SDK of OpenTelemetry. Only index.ts imports this file, and only where tracing is on. */
+/**
+ * Tracing with the SDK of OpenTelemetry. Only index.ts loads this file, and only where tracing is on. Services hold it as
+ * `Tracing | undefined`.
+ */
 import {
   ROOT_CONTEXT,
   SpanKind as Kinds,
@@ -22,11 +25,28 @@ import {
 import { ExportQueue } from './export-queue.ts';
 import type { SamplerName, TracingOptions } from './options.ts';
 import { formatTraceparent, readTraceparent, type TraceParent } from './traceparent.ts';
-import type { Attributes, NewSpan, Span, SpanKind, Tracing } from './tracing.ts';
+
+export type SpanKind = 'server' | 'client' | 'consumer';
+
+/** An attribute without a value is left out. */
+export type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;
+
+export interface NewSpan {
+  /** From a closed set. */
+  readonly name: string;
+  readonly kind: SpanKind;
+  /** A header `traceparent`. A new trace starts where it is missing or invalid. */
+  readonly parent: string | undefined;
+  /** A span of the same trace that this one continues, by its id. */
+  readonly continues?: string | undefined;
+  readonly attributes: Attributes;
+}
 
 export async function startTracing(options: TracingOptions): Promise<Tracing> {
   return traceTo(await openExporter(options), options);
 }
+
+export type Tracing = ReturnType<typeof traceTo>;
 
 /** Tracing with any exporter. */
 export function traceTo(
@@ -35,7 +55,7 @@ export function traceTo(
     TracingOptions,
     'sampler' | 'samplerRatio' | 'resource' | 'maxQueuedSpans' | 'exportEveryMs' | 'timeoutMs' | 'onFailure'
   >,
-): Tracing {
+) {
   const queue = new ExportQueue(exporter, options);
   const provider = new TracerProvider({
     sampler: samplers[options.sampler](options.samplerRatio),
@@ -45,11 +65,13 @@ export function traceTo(
   });
   const tracer = provider.getTracer('tailrace');
   return {
-    start: (span) => new StartedSpan(startSpan(tracer, span)),
-    get droppedSpans() {
+    start: (span: NewSpan): Span => new Span(startSpan(tracer, span)),
+    /** Spans that were not exported since the start: the queue was full, or the collector did not take them. */
+    get droppedSpans(): number {
       return queue.dropped;
     },
-    close: (timeoutMs) => queue.close(timeoutMs),
+    /** Exports what is queued. Resolves after `timeoutMs` at the latest; what is left then is dropped. */
+    close: (timeoutMs: number): Promise<void> => queue.close(timeoutMs),
   };
 }
 
@@ -105,7 +127,8 @@ function contextOf({ traceId, spanId, sampled }: TraceParent): SpanContext {
   return { traceId, spanId, traceFlags, isRemote: true };
 }
 
-class StartedSpan implements Span {
+/** Nothing of a span throws or waits. */
+export class Span implements TraceParent {
   readonly traceId: string;
   readonly spanId: string;
   readonly sampled: boolean;
@@ -119,6 +142,7 @@ class StartedSpan implements Span {
     this.#span = span;
   }
 
+  /** The header `traceparent` of what this span causes. */
   get traceparent(): string {
     return formatTraceparent(this);
   }

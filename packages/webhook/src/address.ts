@@ -7,7 +7,7 @@
  * reachable, multicast, IPv6 ranges that embed an IPv4 address, because a gateway chooses the real destination, and
  * public addresses that a cloud uses internally. The allow-list opens networks of the operator.
  */
-import { BlockList, isIP, isIPv4 } from 'node:net';
+import { BlockList, isIP, isIPv4, SocketAddress } from 'node:net';
 import type { Cidr } from '@tailrace/service';
 
 /** Networks that no webhook may reach, unless the operator allows them. The network policies of the chart are made from these. */
@@ -45,16 +45,14 @@ export const ipv6GlobalUnicast = '2000::/3';
 const refused = blockList([...refusedNetworks.ipv4, ...refusedNetworks.ipv6]);
 const globalUnicast = blockList([ipv6GlobalUnicast]);
 
-export interface AddressPolicy {
-  /** @param address IPv4 or IPv6, as a socket or a resolver reports it */
-  allows(address: string): boolean;
-}
+export type AddressPolicy = ReturnType<typeof createAddressPolicy>;
 
-export function createAddressPolicy(allowed: readonly Cidr[]): AddressPolicy {
+export function createAddressPolicy(allowed: readonly Cidr[]) {
   const allowList = new BlockList();
   for (const { address, prefix, family } of allowed) allowList.addSubnet(address, prefix, family);
   return {
-    allows(address) {
+    /** @param address IPv4 or IPv6, as a socket or a resolver reports it */
+    allows(address: string): boolean {
       const plain = unmapped(address);
       const family = isIPv4(plain) ? 'ipv4' : 'ipv6';
       if (isIP(plain) === 0) return false;
@@ -76,12 +74,7 @@ function blockList(cidrs: readonly string[]): BlockList {
 
 /** The IPv4 address inside an IPv4-mapped IPv6 address. Any other address is returned without its zone. */
 function unmapped(address: string): string {
-  const [withoutZone = ''] = address.split('%');
-  if (isIPv4(withoutZone) || isIP(withoutZone) === 0) return withoutZone;
-  // The URL parser normalizes every notation of an IPv6 address.
-  const canonical = new URL(`http://[${withoutZone}]`).hostname.slice(1, -1);
-  const mapped = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(canonical);
-  if (!mapped) return canonical;
-  const [high = 0, low = 0] = mapped.slice(1).map((part) => Number.parseInt(part, 16));
-  return [high >> 8, high & 255, low >> 8, low & 255].join('.');
+  if (isIP(address) !== 6) return address;
+  const { address: canonical } = new SocketAddress({ address, family: 'ipv6' });
+  return canonical.replace(/^::ffff:(?=[\d.]+$)/, '');
 }

@@ -23,19 +23,12 @@ export interface PoolsOptions {
   readonly authorities: readonly string[];
 }
 
-export interface Pools {
-  /** @throws the error of OpenSSL where the settings are invalid */
-  groupFor(tls: TlsSettings | undefined): ConnectionGroup;
-  /** Closes every connection. Exchanges in flight fail. */
-  close(): Promise<void>;
-}
-
 const maxResponseHeaderBytes = 16 * 1024;
 /** A group with its own authorities costs 1.4 MB and 30 ms, because they are added to those of the system. */
 const maxGroups = 64;
 const sweepEveryMs = 60_000;
 
-export function createPools(options: PoolsOptions): Pools {
+export function createPools(options: PoolsOptions) {
   const { unusedGroupMs } = options;
   const shared = new SharedLimits();
   const plain = openGroup(options, undefined, shared);
@@ -57,7 +50,8 @@ export function createPools(options: PoolsOptions): Pools {
   sweep.unref();
 
   return {
-    groupFor(tls) {
+    /** @throws the error of OpenSSL where the settings are invalid */
+    groupFor(tls: TlsSettings | undefined): ConnectionGroup {
       if (!tls) return plain;
       const key = keyOf(tls);
       const group = others.get(key) ?? openGroup(options, tls, shared);
@@ -65,7 +59,8 @@ export function createPools(options: PoolsOptions): Pools {
       others.set(key, group);
       return group;
     },
-    async close() {
+    /** Closes every connection. Exchanges in flight fail. */
+    async close(): Promise<void> {
       clearInterval(sweep);
       await Promise.all([plain, ...others.values()].map((group) => group.destroy()));
     },

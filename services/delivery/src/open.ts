@@ -18,7 +18,7 @@ import { Receivers } from './receivers/receivers.ts';
 import { FollowUps } from './settle/follow-ups.ts';
 import { HeaderTimes } from './stages/due/header-times.ts';
 import { Ownership } from './settle/due-times.ts';
-import { laneLimits, settings } from './settings.ts';
+import { settings } from './settings.ts';
 import { ConsumerGroup } from './sources/group.ts';
 import { AttemptStage } from './stages/attempt/attempt-stage.ts';
 import { Settle } from './settle/settle.ts';
@@ -28,6 +28,13 @@ import { ownedShare, pauseDelayMs, topicsToConsume } from './sources/topics.ts';
 
 /** No delivery waits for the record of an attempt, so these records are published in larger batches. */
 const attemptPublishing = { lingerMs: 100, giveUpAfterMs: 60_000, maxBufferedBytes: 16 * 2 ** 20 };
+
+/** About a quarter of a second of work of the fastest destinations, and a second of it read ahead; see stages/lane/buffer.ts. */
+const buffered = {
+  waiting: 1_000,
+  waitingBytes: 8 * 2 ** 20,
+  readAhead: { count: 4_000, bytes: 8 * 2 ** 20 },
+};
 
 export const delivery = defineService({
   name: 'delivery',
@@ -105,7 +112,8 @@ export async function openDelivery(
     scheduleMs,
     commitsLateAfterMs: settings.commitsLateAfterMs,
   });
-  const limits = { ...laneLimits(settings), ...ownLimits };
+  const { concurrencyPerDestination: perLane, concurrency: total } = settings;
+  const limits = { perLane, total, ...buffered, ...ownLimits };
   const lanes = new Lanes(limits, {
     onPressure: (traffic, high) => {
       group.updatePressure(traffic, high);

@@ -9,7 +9,6 @@ import {
   topicSettings,
 } from '@tailrace/service';
 import Type from 'typebox';
-import type { LaneLimits } from './stages/lane/lanes.ts';
 
 export const settings = Type.Object({
   ...serviceSettings({ metricsPort: 9466 }),
@@ -39,20 +38,3 @@ export const settings = Type.Object({
     description: 'The attempts that get a line in the log.',
   }),
 });
-
-/**
- * The lanes buffer about a quarter of a second of work of the fastest destinations, and read ahead a second of it; see
- * stages/lane/buffer.ts.
- */
-export function laneLimits(settings: {
-  readonly concurrencyPerDestination: number;
-  readonly concurrency: number;
-}): LaneLimits {
-  return {
-    perLane: settings.concurrencyPerDestination,
-    total: settings.concurrency,
-    waiting: 1_000,
-    waitingBytes: 8 * 2 ** 20,
-    readAhead: { count: 4_000, bytes: 8 * 2 ** 20 },
-  };
-}

@@ -40,12 +40,6 @@ export type WatchedConsumption = Pick<
 
 /** Registers the metrics of a consumer, by topic. Those of each partition are on a page of their own. */
 export function watchConsumption(metrics: Metrics, consumption: WatchedConsumption): void {
-  watchTotals(metrics, consumption);
-  watchRecords(metrics, consumption);
-  watchTimes(metrics, consumption);
-}
-
-function watchTotals(metrics: Metrics, consumption: WatchedConsumption): void {
   metrics.counter('tailrace_consumer_rebalances_total', () => consumption.totals.rebalances);
   metrics.counter(
     'tailrace_consumer_without_work_seconds_total',
@@ -57,6 +51,8 @@ function watchTotals(metrics: Metrics, consumption: WatchedConsumption): void {
     const { expired } = consumption.totals;
     return consumption.topics.map((topic) => ({ labels: { topic }, value: expired.get(topic) ?? 0 }));
   });
+  watchRecords(metrics, consumption);
+  watchTimes(metrics, consumption);
 }
 
 function watchRecords(metrics: Metrics, consumption: WatchedConsumption): void {

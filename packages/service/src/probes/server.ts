@@ -18,17 +18,12 @@ export interface Readiness {
   readonly checks: readonly CheckReport[];
 }
 
-export interface ProbeServer {
-  readonly port: number;
-  close(): Promise<void>;
-}
-
 export async function startProbeServer(options: {
   readonly port: number;
   readonly host?: string | undefined;
   readonly metrics: Metrics;
   readonly readiness: () => Readiness;
-}): Promise<ProbeServer> {
+}): Promise<{ readonly port: number; close(): Promise<void> }> {
   const { metrics, readiness } = options;
   const inSlices = createSlicer();
   const pages = Object.entries<Pick<MetricsPage, 'lines'>>({ ...metrics.pages }).map(([name, page]) => {

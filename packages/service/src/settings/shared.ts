@@ -127,7 +127,8 @@ export function secretKeys() {
   });
   return Type.Decode(keys, (values) => {
     if (values.current !== undefined || values.previous === undefined) return values;
-    throw invalid(
+    throw new TailraceError(
+      'invalid-settings',
       'TAILRACE_SECRET_KEY: not set, but TAILRACE_SECRET_KEY_PREVIOUS is. Set it to the newer of the two keys.',
     );
   });
@@ -169,8 +170,4 @@ export function receiverSettings() {
       description: 'Networks that webhooks may reach although they are not public.',
     }),
   };
-}
-
-function invalid(problem: string): TailraceError {
-  return new TailraceError('invalid-settings', problem);
 }

@@ -2,7 +2,7 @@
 import type { ConfigView, Destination } from '@tailrace/config';
 import type { Consumption, Work } from '@tailrace/kafka';
 import type { DeadReason } from '@tailrace/metrics';
-import { CountsById, watchConsumption, type Distribution, type Log, type Metrics } from '@tailrace/service';
+import { CountsById, watchConsumption, type Log, type Metrics } from '@tailrace/service';
 import type { AttemptRecord } from '@tailrace/records';
 import { targetsOf } from '@tailrace/webhook';
 import type { HeldBy, Wait } from '../delivery.ts';
@@ -39,23 +39,14 @@ export class DeliveryMetrics {
     exposeTotals(metrics, this.#totals);
     addDestinationMetrics(metrics.pages.destinations, this.#byDestination);
     this.#duration = metrics.histogram('tailrace_delivery_attempt_duration_seconds').of({});
-    const firstAttemptDelay = metrics.histogram('tailrace_delivery_first_attempt_delay_seconds');
-    this.#firstAttemptDelay = {
-      none: firstAttemptDelay.of({ held_by: 'none' }),
-      paused: firstAttemptDelay.of({ held_by: 'paused' }),
-      breaker: firstAttemptDelay.of({ held_by: 'breaker' }),
-      rate: firstAttemptDelay.of({ held_by: 'rate' }),
-      order: firstAttemptDelay.of({ held_by: 'order' }),
-      lane: firstAttemptDelay.of({ held_by: 'lane' }),
-    } satisfies Record<HeldBy, Distribution>;
-    const age = metrics.histogram('tailrace_delivery_age_seconds');
-    this.#age = { first: age.of({ attempt: 'first' }), later: age.of({ attempt: 'later' }) };
+    this.#firstAttemptDelay = metrics.histogram('tailrace_delivery_first_attempt_delay_seconds');
+    this.#age = metrics.histogram('tailrace_delivery_age_seconds');
     this.#retryLateness = metrics.histogram('tailrace_delivery_retry_lateness_seconds').of({});
   }
 
   /** `delayMs` counts from the acceptance. */
   firstAttempt(delayMs: number, heldBy: HeldBy): void {
-    this.#firstAttemptDelay[heldBy].observe(delayMs / 1_000);
+    this.#firstAttemptDelay.of({ held_by: heldBy }).observe(delayMs / 1_000);
   }
 
   /** `latenessMs` counts from the due time. */
@@ -70,7 +61,7 @@ export class DeliveryMetrics {
     this.#byDestination.of(attempt.destinationId).attempted(attempt, ageMs);
     this.#duration.observe(attempt.latencyMs / 1_000);
     if (attempt.outcome === 'delivered') {
-      this.#age[attempt.attempt === 1 ? 'first' : 'later'].observe(ageMs / 1_000);
+      this.#age.of({ attempt: attempt.attempt === 1 ? 'first' : 'later' }).observe(ageMs / 1_000);
     }
     this.#attemptLog.attempted(attempt, traceparent);
   }

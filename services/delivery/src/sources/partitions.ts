@@ -11,15 +11,7 @@ import type { Kafka } from '@tailrace/kafka';
 import type { Log } from '@tailrace/service';
 import { unequalPartitions, type TopicNames, type UnequalPartitions } from '@tailrace/topology';
 
-export interface PartitionWatch {
-  /** The number of partitions of `deliveries`. */
-  readonly deliveries: number;
-  /** The number of partitions that the other topics lack. */
-  readonly missing: number;
-  /** Rejects with `unequal-partitions` while counts are unequal. */
-  check(): Promise<void>;
-  close(): void;
-}
+export type PartitionWatch = Awaited<ReturnType<typeof watchPartitions>>;
 
 export interface PartitionWatchOptions {
   readonly kafka: Pick<Kafka, 'describeTopics'>;
@@ -38,7 +30,7 @@ const remindEveryMs = 60_000;
  *
  * @throws TailraceError (from the promise) `unequal-partitions`, `kafka-unavailable`
  */
-export async function watchPartitions(options: PartitionWatchOptions): Promise<PartitionWatch> {
+export async function watchPartitions(options: PartitionWatchOptions) {
   const { kafka, names, topics, log, everyMs = checkEveryMs } = options;
   let deliveries = 0;
   /** The results of the last check and the one before. */
@@ -88,18 +80,21 @@ export async function watchPartitions(options: PartitionWatchOptions): Promise<P
   checkLater();
 
   return {
-    get deliveries() {
+    /** The number of partitions of `deliveries`. */
+    get deliveries(): number {
       return deliveries;
     },
-    get missing() {
+    /** The number of partitions that the other topics lack. */
+    get missing(): number {
       return unequal()?.missing ?? 0;
     },
-    check() {
+    /** Rejects with `unequal-partitions` while counts are unequal. */
+    check(): Promise<void> {
       const problem = unequal();
       if (!problem) return Promise.resolve();
       return Promise.reject(new TailraceError('unequal-partitions', problem.message));
     },
-    close() {
+    close(): void {
       closed = true;
       clearTimeout(timer);
     },

@@ -32,10 +32,7 @@ export interface DelayQueueOptions<T> {
 }
 
 export class DelayQueue<T> {
-  readonly #onDue: (item: T) => void;
-  readonly #isStale: (item: T) => boolean;
-  readonly #now: () => number;
-  readonly #elapsed: () => number;
+  readonly #options: Required<DelayQueueOptions<T>>;
   /** The wall-clock time at which the monotonic clock shows 0. */
   #epoch: number;
   /** Earliest first. */
@@ -46,17 +43,10 @@ export class DelayQueue<T> {
   #timer: NodeJS.Timeout | undefined;
   #wakesAt = Infinity;
 
-  constructor({
-    onDue,
-    isStale = () => false,
-    now = Date.now,
-    elapsed = () => performance.now(),
-  }: DelayQueueOptions<T>) {
-    this.#onDue = onDue;
-    this.#isStale = isStale;
-    this.#now = now;
-    this.#elapsed = elapsed;
-    this.#epoch = now() - elapsed();
+  constructor(options: DelayQueueOptions<T>) {
+    const defaults = { isStale: () => false, now: Date.now, elapsed: () => performance.now() };
+    this.#options = { ...defaults, ...options };
+    this.#epoch = this.#options.now() - this.#options.elapsed();
   }
 
   get size(): number {
@@ -91,8 +81,8 @@ export class DelayQueue<T> {
 
   /** Reads the clock, and moves all due times where it was set back. */
   #followClock(): number {
-    const now = this.#now();
-    const epoch = now - this.#elapsed();
+    const now = this.#options.now();
+    const epoch = now - this.#options.elapsed();
     const setBackMs = this.#epoch - epoch;
     this.#epoch = epoch;
     if (setBackMs > leastSetBackMs) {
@@ -103,7 +93,7 @@ export class DelayQueue<T> {
   }
 
   #clearStale(): void {
-    const fresh = this.#heap.items.filter(({ item }) => !this.#isStale(item));
+    const fresh = this.#heap.items.filter(({ item }) => !this.#options.isStale(item));
     this.#heap.clear();
     for (const entry of fresh) this.#heap.push(entry);
     this.#clearAt = Math.max(leastClearing, fresh.length * 2);
@@ -117,7 +107,7 @@ export class DelayQueue<T> {
       return;
     }
     this.#wakesAt = next.dueAt;
-    const delayMs = Math.min(Math.max(0, next.dueAt - this.#now()), longestSleepMs);
+    const delayMs = Math.min(Math.max(0, next.dueAt - this.#options.now()), longestSleepMs);
     this.#timer = setTimeout(() => {
       this.#wake();
     }, delayMs);
@@ -127,7 +117,7 @@ export class DelayQueue<T> {
     const now = this.#followClock();
     for (let next = this.#heap.first; next && next.dueAt <= now; next = this.#heap.first) {
       this.#heap.takeFirst();
-      this.#onDue(next.item);
+      this.#options.onDue(next.item);
     }
     this.#sleep();
   }
