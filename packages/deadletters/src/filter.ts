@@ -15,18 +15,12 @@ export interface DeadLetterFilter {
   readonly until?: number | undefined;
 }
 
+const compared = ['destinationId', 'reason', 'type', 'event', 'userKey'] as const;
+
 export function matches(filter: DeadLetterFilter, letter: DeadLetterSummary): boolean {
   return (
-    equalsOrAny(filter.destinationId, letter.destinationId) &&
-    equalsOrAny(filter.reason, letter.reason) &&
-    equalsOrAny(filter.type, letter.type) &&
-    equalsOrAny(filter.event, letter.event) &&
-    equalsOrAny(filter.userKey, letter.userKey) &&
+    compared.every((name) => filter[name] === undefined || filter[name] === letter[name]) &&
     letter.diedAt >= (filter.since ?? -Infinity) &&
     letter.diedAt < (filter.until ?? Infinity)
   );
-}
-
-function equalsOrAny(wanted: string | undefined, actual: string | undefined): boolean {
-  return wanted === undefined || wanted === actual;
 }

@@ -33,26 +33,7 @@ export interface HistoryOptions {
   readonly prepareStore?: (db: DatabaseSync) => void;
 }
 
-export interface History {
-  readonly status: HistoryStatus;
-  /**
-   * Runs queries, all of them synchronous and of bounded work. A list that may need more is read in slices (slices.ts).
-   *
-   * @throws TailraceError `history-unavailable`
-   */
-  read<Answer>(query: (queries: Queries) => Answer): Answer;
-  /** Calls `listener`, which must not throw, for each attempt that is read. Returns a function that unsubscribes it. */
-  onAttempt(listener: (attempt: AttemptRecord) => void): () => void;
-  /** The same for each dead letter. */
-  onDeadLetter(listener: (letter: DeadLetterSummary) => void): () => void;
-  /**
-   * Resolves once every record that the topics held at the call has been read.
-   *
-   * @throws TailraceError `history-unavailable`, `kafka-unavailable`
-   */
-  refresh(): Promise<void>;
-  close(): Promise<void>;
-}
+export type History = ReturnType<typeof openHistory>;
 
 export interface HistoryStatus {
   /** Why queries fail, as a clause; undefined while they work. */
@@ -86,7 +67,7 @@ const pruneEveryMs = 10_000;
 const expiredEvery = 6;
 
 /** Returns immediately and opens the history in the background. Queries fail until it is open. */
-export function openHistory(options: HistoryOptions): History {
+export function openHistory(options: HistoryOptions) {
   const { kafka, names, deliveryGroup, folder, limits, log, prepareStore } = options;
   const readFact = factReader(names);
   const listeners = new Set<(attempt: AttemptRecord) => void>();
@@ -268,8 +249,13 @@ export function openHistory(options: HistoryOptions): History {
   };
 
   return {
-    read: (query) => ask(({ queries }) => query(queries)),
-    get status() {
+    /**
+     * Runs queries, all of them synchronous and of bounded work. A list that may need more is read in slices (slices.ts).
+     *
+     * @throws TailraceError `history-unavailable`
+     */
+    read: <Answer>(query: (queries: Queries) => Answer): Answer => ask(({ queries }) => query(queries)),
+    get status(): HistoryStatus {
       const usable = unavailableBecause === undefined ? current : undefined;
       return {
         unavailableBecause,
@@ -278,21 +264,28 @@ export function openHistory(options: HistoryOptions): History {
         bytes: usable ? usable.retention.bytes : 0,
       };
     },
-    onAttempt(listener) {
+    /** Calls `listener`, which must not throw, for each attempt that is read. Returns a function that unsubscribes it. */
+    onAttempt(listener: (attempt: AttemptRecord) => void): () => void {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    onDeadLetter(listener) {
+    /** The same for each dead letter. */
+    onDeadLetter(listener: (letter: DeadLetterSummary) => void): () => void {
       letterListeners.add(listener);
       return () => letterListeners.delete(listener);
     },
-    async refresh() {
+    /**
+     * Resolves once every record that the topics held at the call has been read.
+     *
+     * @throws TailraceError `history-unavailable`, `kafka-unavailable`
+     */
+    async refresh(): Promise<void> {
       const tail = ask(({ tail }) => tail);
       if (!tail) throw historyUnavailable(opening);
       await tail.refresh();
       ask(() => undefined);
     },
-    async close() {
+    async close(): Promise<void> {
       closing.abort();
       failed.resolve(undefined);
       await running;

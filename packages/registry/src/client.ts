@@ -14,19 +14,11 @@ export interface RegistrySettings {
   readonly ca?: string;
 }
 
-export interface RegistryConnection {
-  readonly client: SchemaRegistry;
-  /** For messages. */
-  readonly address: string;
-  /** Whether a registry answers at the address, rather than another server that responds with 404. */
-  readonly isRegistry: () => Promise<boolean>;
-}
-
 const requestTimeoutMs = 5_000;
 /** How long a positive answer to `isRegistry` is cached. */
 const cachedForMs = 60_000;
 
-export function connectRegistry({ url: address, credentials, ca }: RegistrySettings): RegistryConnection {
+export function connectRegistry({ url: address, credentials, ca }: RegistrySettings) {
   const headers = credentials && { authorization: authorization(credentials) };
   const client = new SchemaRegistry(
     {
@@ -52,6 +44,7 @@ export function connectRegistry({ url: address, credentials, ca }: RegistrySetti
   };
   let cachedUntil = -Infinity;
   let probing: Promise<boolean> | undefined;
+  /** Whether a registry answers at the address, rather than another server that responds with 404. */
   const isRegistry = async (): Promise<boolean> => {
     if (performance.now() < cachedUntil) return true;
     probing ??= probe().finally(() => {

@@ -4,16 +4,6 @@
  * cannot provide do not delay others.
  */
 
-export interface SchemaFetcher {
-  /**
-   * Resolves with true once the registry has answered for the schema, and with false where the request failed or takes longer
-   * than `waitMs`. The schema is then requested again until there is an answer; until then this resolves with false
-   * immediately.
-   */
-  fetch(schemaId: number): Promise<boolean>;
-  close(): void;
-}
-
 export interface FetcherOptions {
   /** One request. Rejects where the registry did not answer. */
   readonly request: (schemaId: number) => Promise<void>;
@@ -52,7 +42,7 @@ interface Fetch {
   firstAnswer: PromiseWithResolvers<boolean> | undefined;
 }
 
-export function createFetcher({ request, onFetched, limits }: FetcherOptions): SchemaFetcher {
+export function createFetcher({ request, onFetched, limits }: FetcherOptions) {
   const { requests, retries, ids, waitMs, firstRetryMs, maxRetryMs } = { ...defaultLimits, ...limits };
   const fetches = new Map<number, Fetch>();
   const newIds: number[] = [];
@@ -117,7 +107,12 @@ export function createFetcher({ request, onFetched, limits }: FetcherOptions): S
   };
 
   return {
-    fetch(id) {
+    /**
+     * Resolves with true once the registry has answered for the schema, and with false where the request failed or takes longer
+     * than `waitMs`. The schema is then requested again until there is an answer; until then this resolves with false
+     * immediately.
+     */
+    fetch(id: number): Promise<boolean> {
       const known = fetches.get(id);
       if (known) return known.firstAnswer?.promise ?? Promise.resolve(false);
       if (closed || fetches.size >= ids) return Promise.resolve(false);
@@ -134,7 +129,7 @@ export function createFetcher({ request, onFetched, limits }: FetcherOptions): S
       startRequests();
       return firstAnswer.promise;
     },
-    close() {
+    close(): void {
       closed = true;
       stopTicking();
       dueIds = [];

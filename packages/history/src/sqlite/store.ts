@@ -8,14 +8,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { TailraceError } from '@tailrace/errors';
 import { schemaVersion, tables } from '../schema/schema.ts';
 
-export interface Store {
-  readonly db: DatabaseSync;
-  /** Whether opening created the file. */
-  readonly isNew: boolean;
-  /** Runs `work` in a transaction, which is rolled back if `work` throws. */
-  readonly transaction: (work: () => void) => void;
-  close(): void;
-}
+export type Store = ReturnType<typeof storeOf>;
 
 const fileName = 'history.sqlite';
 /** SQLite's page cache. */
@@ -105,11 +98,13 @@ function create(db: DatabaseSync, madeOf: string): void {
   db.exec('COMMIT');
 }
 
-function storeOf(db: DatabaseSync, isNew: boolean): Store {
+function storeOf(db: DatabaseSync, isNew: boolean) {
   return {
     db,
+    /** Whether opening created the file. */
     isNew,
-    transaction: (work) => {
+    /** Runs `work` in a transaction, which is rolled back if `work` throws. */
+    transaction: (work: () => void): void => {
       db.exec('BEGIN IMMEDIATE');
       try {
         work();
@@ -124,7 +119,7 @@ function storeOf(db: DatabaseSync, isNew: boolean): Store {
         throw error;
       }
     },
-    close() {
+    close(): void {
       if (db.isOpen) db.close();
     },
   };

@@ -4,10 +4,10 @@
  * compaction removes the earlier records.
  */
 import { hash } from 'node:crypto';
-import { readCall } from '@tailrace/events';
 import type { OutgoingRecord } from '@tailrace/kafka';
 import { objectIn } from '@tailrace/records';
 import type { AudienceKey } from '../audiences/state/records.ts';
+import { callRecord } from '../records/call.ts';
 
 export interface DeletionRequest {
   readonly id: string;
@@ -91,12 +91,9 @@ export function deleteRecord(topic: string, request: DeletionRequest, nth: numbe
   const sourceId = sources[Math.floor(nth / users)]?.sourceId ?? '';
   const userId = userIds[nth % users] ?? '';
   const call = { userId, messageId: deletionEventId(id, sourceId, nth % users), timestamp: createdAt };
-  const reading = readCall(call, {
+  return callRecord(topic, sourceId, call, {
     type: 'delete',
     receivedAt: Date.parse(createdAt),
     enriched: true,
-    fallbackMessageId: () => '',
   });
-  if (!reading.ok) throw new Error(reading.message);
-  return { topic, key: userId, value: JSON.stringify(reading.event), headers: { 'source-id': sourceId } };
 }

@@ -151,23 +151,18 @@ export function deliveryRoutes(app: Api, records: RecordReader, history: Pick<Hi
 }
 
 export function showDelivery(
-  { id, event, createdAt, state, ...row }: CountedDelivery,
+  { id, event, userKey, createdAt, state, place: _place, ...row }: CountedDelivery,
   role: Role | undefined,
 ) {
-  const { eventId, sourceId, destinationId, type, userKey, attempts } = row;
   const { status, changedAt, reason, nextDueAt } = state;
   return {
     deliveryId: id,
-    eventId,
-    sourceId,
-    destinationId,
-    type,
+    ...row,
     ...(event !== null && { event }),
     userKey: showUser(userKey, role),
     status,
     createdAt: formatInstant(createdAt),
     ...(changedAt > 0 && { changedAt: formatInstant(changedAt) }),
-    attempts,
     ...(reason !== null && { reason }),
     // A paused delivery is attempted when its destination is resumed, not when its record says.
     ...(nextDueAt !== null && reason !== 'paused' && { nextDueAt: formatInstant(nextDueAt) }),

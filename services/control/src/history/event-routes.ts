@@ -7,6 +7,7 @@ import Type from 'typebox';
 import { isLimited, reachesDelivery } from '../access/limits.ts';
 import { Places } from '../access/places.ts';
 import type { Caller } from '../access/authenticate.ts';
+import { within } from '../http/current.ts';
 import { periodOf, periodParameters } from '../http/moment.ts';
 import { closedObject, named, time } from '../http/schemas.ts';
 import { routesOf, type Api } from '../http/api.ts';
@@ -128,7 +129,7 @@ export function eventRoutes(app: Api, { history, ...searched }: EventNeeds): voi
       using _place = searches.take(caller);
       const explained = await explainEvent(searched, eventId, since);
       // The router may have finished it since the history was asked.
-      const isCurrent = explained.outcome !== 'not-recorded' || (await catchesUp(history));
+      const isCurrent = explained.outcome !== 'not-recorded' || (await within(history.refresh(), catchUpMs));
       const recorded = showRecorded(history, caller, eventId);
       if (recorded) return recorded;
       const { behind } = history.status;
@@ -142,17 +143,6 @@ const historyIsBehind = {
   outcome: 'not-searched',
   explanation: 'The router has read the event, and the history has not read all records of the router yet.',
 } as const;
-
-/** Whether the history has read everything that the topics hold now. */
-async function catchesUp(history: History): Promise<boolean> {
-  const timeout = AbortSignal.timeout(catchUpMs);
-  const ended = new Promise<boolean>((resolve) => {
-    timeout.addEventListener('abort', () => {
-      resolve(false);
-    });
-  });
-  return Promise.race([history.refresh().then(() => true), ended]);
-}
 
 /** The deliveries and decisions of an event that the caller reaches; undefined where there are none. */
 function showRecorded(history: History, caller: Caller | undefined, eventId: string) {

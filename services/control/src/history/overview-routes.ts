@@ -232,19 +232,8 @@ function sumOf(rows: readonly FlowRow[]) {
     }
     return [...sums].map(([reason, count]) => ({ reason, count })).sort((a, b) => b.count - a.count);
   };
-  return {
-    fields: {
-      received: of('received'),
-      blocked: of('blocked'),
-      unconnected: of('unconnected'),
-      waiting: of('waiting'),
-      retrying: of('retrying'),
-      delivered: of('delivered'),
-      dead: of('dead'),
-      unknown: of('unknown'),
-    },
-    reasonsOf,
-  };
+  const kinds = Object.keys(flowFields) as (keyof typeof flowFields)[];
+  return { fields: Object.fromEntries(kinds.map((kind) => [kind, of(kind)])), reasonsOf };
 }
 
 function totalsOf(rows: readonly FlowRow[], counts: ReadonlyMap<number, Counts>) {

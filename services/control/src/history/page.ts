@@ -1,6 +1,11 @@
 /** A page of a list of the history. */
-import { readPage, type History } from '@tailrace/history';
-import type { Cursors, Page } from '../http/page.ts';
+import { readPage, type History, type ListPosition } from '@tailrace/history';
+import type { Page } from '../http/page.ts';
+
+interface Cursors {
+  encode(position: ListPosition): string;
+  decode(cursor: string | undefined): ListPosition | undefined;
+}
 
 /**
  * @param read as that of `readPage`

@@ -50,11 +50,12 @@ function ignoreUnavailable(error: unknown): void {
   if (!isTailraceError(error)) throw error;
 }
 
-async function within(work: Promise<unknown>, limitMs: number): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<undefined>();
-  const timer = setTimeout(resolve, limitMs, undefined);
+/** Whether the work ends in this time. */
+export async function within(work: Promise<unknown>, limitMs: number): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const timer = setTimeout(resolve, limitMs, false);
   try {
-    await Promise.race([work, promise]);
+    return await Promise.race([work.then(() => true), promise]);
   } finally {
     clearTimeout(timer);
   }

@@ -35,29 +35,17 @@ export function pageOf<Item extends TSchema>(item: Item) {
 
 type Kind = 'text' | 'number';
 
-/** The cursors of one list. The cursor of another list is refused, also where its positions look alike. */
-export interface Cursors<Form extends readonly Kind[] = readonly Kind[]> {
-  /** @param position where the page ended: what orders the items */
-  encode(position: readonly (string | number)[]): string;
-  /**
-   * The position where the page before ended; undefined without a cursor.
-   *
-   * @throws TailraceError `invalid-request` where it is not a cursor of this list
-   */
-  decode(
-    cursor: string | undefined,
-  ): { [At in keyof Form]: Form[At] extends 'text' ? string : number } | undefined;
-  /** `found` as a page. It has one item more than `limit` where the list goes on. */
-  page<Item>(
-    found: readonly Item[],
-    limit: number,
-    positionOf: (item: Item) => readonly (string | number)[],
-  ): Page<Item>;
-}
+type PositionOf<Form extends readonly Kind[]> = {
+  [At in keyof Form]: Form[At] extends 'text' ? string : number;
+};
 
-/** @param form of the positions; the numbers are whole */
-export function cursorsOf<const Form extends readonly Kind[]>(list: string, ...form: Form): Cursors<Form> {
-  const isPosition = (value: unknown): value is NonNullable<ReturnType<Cursors<Form>['decode']>> =>
+/**
+ * The cursors of one list. The cursor of another list is refused, also where its positions look alike.
+ *
+ * @param form of a position, which is what orders the items; the numbers are whole
+ */
+export function cursorsOf<const Form extends readonly Kind[]>(list: string, ...form: Form) {
+  const isPosition = (value: unknown): value is PositionOf<Form> =>
     Array.isArray(value) &&
     value.length === form.length &&
     form.every((kind, at) =>
@@ -67,13 +55,23 @@ export function cursorsOf<const Form extends readonly Kind[]>(list: string, ...f
     Buffer.from(JSON.stringify([list, position])).toString('base64url');
   return {
     encode,
-    decode(cursor) {
+    /**
+     * The position where the page before ended; undefined without a cursor.
+     *
+     * @throws TailraceError `invalid-request` where it is not a cursor of this list
+     */
+    decode(cursor: string | undefined): PositionOf<Form> | undefined {
       if (cursor === undefined) return undefined;
       const [of, position] = parse(Buffer.from(cursor, 'base64url').toString());
       if (of === list && isPosition(position)) return position;
       throw invalidField('cursor', 'is not a cursor of this list');
     },
-    page(found, limit, positionOf) {
+    /** `found` as a page. It has one item more than `limit` where the list goes on. */
+    page<Item>(
+      found: readonly Item[],
+      limit: number,
+      positionOf: (item: Item) => readonly (string | number)[],
+    ): Page<Item> {
       const items = found.slice(0, limit);
       const last = items.at(-1);
       return last !== undefined && found.length > limit

@@ -1,7 +1,7 @@
 /** Operational events as track calls of the built-in source. docs/operational-events.md describes their properties. */
 import { builtInSource } from '@tailrace/config';
-import { readCall } from '@tailrace/events';
 import type { ExclusiveRecord, Partitioner } from '@tailrace/kafka';
+import { callRecord } from '../records/call.ts';
 import type { ConfigChangeGroup } from './config-changes.ts';
 import type { DeadLetterCount } from './dead-letters.ts';
 import type { Streak } from './receiver-health.ts';
@@ -24,13 +24,18 @@ export interface OperationalEvent {
 const anonymousId = builtInSource.id;
 const isoOf = (ms: number): string => new Date(ms).toISOString();
 
+/** @param parts of the id of the event, after the name of the source */
+function newEvent(
+  event: OperationalEvent['event'],
+  parts: readonly string[],
+  properties: object,
+): OperationalEvent {
+  return { event, messageId: [builtInSource.id, ...parts].join('/'), properties };
+}
+
 export function failingEvent(destinationId: string, { attempts, since, reason }: Streak): OperationalEvent {
   const properties = { destinationId, since: isoOf(since), failedAttempts: attempts, reason };
-  return {
-    event: 'destination.failing',
-    messageId: idOf('failing', destinationId, isoOf(since)),
-    properties,
-  };
+  return newEvent('destination.failing', ['failing', destinationId, isoOf(since)], properties);
 }
 
 export function recoveredEvent(
@@ -38,30 +43,21 @@ export function recoveredEvent(
   failingSince: string,
   { since }: Streak,
 ): OperationalEvent {
-  return {
-    event: 'destination.recovered',
-    messageId: idOf('recovered', destinationId, failingSince),
-    properties: { destinationId, failingSince, recoveredAt: isoOf(since) },
-  };
+  const properties = { destinationId, failingSince, recoveredAt: isoOf(since) };
+  return newEvent('destination.recovered', ['recovered', destinationId, failingSince], properties);
 }
 
 export function deadEvent(
   destinationId: string,
   { count, since, until, reasons }: DeadLetterCount,
 ): OperationalEvent {
-  return {
-    event: 'deliveries.dead',
-    messageId: idOf('dead', destinationId, isoOf(until)),
-    properties: { destinationId, count, since: isoOf(since), until: isoOf(until), reasons },
-  };
+  const properties = { destinationId, count, since: isoOf(since), until: isoOf(until), reasons };
+  return newEvent('deliveries.dead', ['dead', destinationId, isoOf(until)], properties);
 }
 
 export function configEvent({ changeId, at, offset, counts, entries }: ConfigChangeGroup): OperationalEvent {
-  return {
-    event: 'config.changed',
-    messageId: idOf('config', String(offset), isoOf(at)),
-    properties: { changeId, changedAt: isoOf(at), ...counts, entries },
-  };
+  const properties = { changeId, changedAt: isoOf(at), ...counts, entries };
+  return newEvent('config.changed', ['config', String(offset), isoOf(at)], properties);
 }
 
 export function eventRecord(
@@ -70,17 +66,6 @@ export function eventRecord(
   partitioner: Partitioner,
 ): ExclusiveRecord {
   const call = { anonymousId, event, messageId, properties };
-  const reading = readCall(call, {
-    type: 'track',
-    receivedAt: Date.now(),
-    fallbackMessageId: () => messageId,
-  });
-  if (!reading.ok) throw new Error(reading.message);
-  const headers = { 'source-id': builtInSource.id };
-  const partition = partitioner.partitionOf(anonymousId);
-  return { topic, partition, key: anonymousId, value: JSON.stringify(reading.event), headers };
-}
-
-function idOf(...parts: readonly string[]): string {
-  return [builtInSource.id, ...parts].join('/');
+  const record = callRecord(topic, builtInSource.id, call, { type: 'track', receivedAt: Date.now() });
+  return { ...record, partition: partitioner.partitionOf(anonymousId) };
 }

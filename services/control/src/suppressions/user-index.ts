@@ -1,12 +1,8 @@
 /**
  * The suppressed and the deleted users with their ids, in the order of the ids: what lists show and what requests lift. In an
- * SQLite file, so that a million users need disk rather than memory. The file is made from the topic at each start, and is
- * unlinked once it is open, so nothing of it remains after the process.
+ * SQLite file, so that a million users need disk rather than memory. The file is made from the topic at each start.
  */
-import { randomUUID } from 'node:crypto';
-import { mkdirSync, rmSync } from 'node:fs';
-import path from 'node:path';
-import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import type { SQLInputValue } from 'node:sqlite';
 import { TailraceError } from '@tailrace/errors';
 import {
   decodeSuppression,
@@ -19,6 +15,7 @@ import {
   type SuppressedUser,
   type SuppressionRecord,
 } from '@tailrace/suppressions';
+import { openScratch } from '../records/scratch.ts';
 
 export type UserIndex = ReturnType<typeof openUserIndex>;
 
@@ -31,20 +28,14 @@ const cacheKb = 8 * 1024;
  * @throws TailraceError (all calls but `put`) `overloaded` where a record could not be written to the disk
  */
 export function openUserIndex(folder: string) {
-  mkdirSync(folder, { recursive: true });
-  const file = path.join(folder, `suppressions-${randomUUID()}.sqlite`);
-  const database = new DatabaseSync(file);
-  database.exec(`
-    PRAGMA journal_mode = MEMORY;
-    PRAGMA synchronous = OFF;
-    PRAGMA locking_mode = EXCLUSIVE;
-    PRAGMA temp_store = MEMORY;
-    PRAGMA cache_size = -${cacheKb};
-    CREATE TABLE users (key BLOB PRIMARY KEY, value TEXT NOT NULL, until INTEGER) WITHOUT ROWID;
+  const database = openScratch(
+    folder,
+    'suppressions',
+    cacheKb,
+    `CREATE TABLE users (key BLOB PRIMARY KEY, value TEXT NOT NULL, until INTEGER) WITHOUT ROWID;
     CREATE INDEX users_until ON users (until) WHERE until IS NOT NULL;
-    CREATE TABLE requests (request TEXT, key BLOB, PRIMARY KEY (request, key)) WITHOUT ROWID;
-  `);
-  rmSync(file);
+    CREATE TABLE requests (request TEXT, key BLOB, PRIMARY KEY (request, key)) WITHOUT ROWID;`,
+  );
   const putUser = database.prepare('INSERT OR REPLACE INTO users VALUES (?, ?, ?)');
   const deleteUser = database.prepare('DELETE FROM users WHERE key = ?');
   const putRequest = database.prepare('INSERT OR IGNORE INTO requests VALUES (?, ?)');

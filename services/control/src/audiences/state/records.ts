@@ -9,12 +9,12 @@
  * Keys hold the trait rather than the name: a trait has no slash, and is unique within a source.
  */
 import { hash } from 'node:crypto';
-import { readCall } from '@tailrace/events';
 import type { ConsumedRecord, OutgoingRecord } from '@tailrace/kafka';
 import { objectIn, type ValueOf } from '@tailrace/records';
 import type { DeletedUsers } from '@tailrace/suppressions';
 import Type from 'typebox';
 import { time } from '../../http/schemas.ts';
+import { callRecord } from '../../records/call.ts';
 
 export interface Change {
   readonly userId: string;
@@ -91,12 +91,8 @@ export function identifyRecord(
   { userId, isMember }: Change,
   now: number,
 ): OutgoingRecord {
-  const reading = readCall(
-    { userId, traits: { [trait]: isMember } },
-    { type: 'identify', receivedAt: now, fallbackMessageId: () => messageId(syncId, userId) },
-  );
-  if (!reading.ok) throw new Error(reading.message);
-  return { topic, key: userId, value: JSON.stringify(reading.event), headers: { 'source-id': sourceId } };
+  const call = { messageId: messageId(syncId, userId), userId, traits: { [trait]: isMember } };
+  return callRecord(topic, sourceId, call, { type: 'identify', receivedAt: now });
 }
 
 /** Deterministic for a sync and a user; a sync sends one call per user. */

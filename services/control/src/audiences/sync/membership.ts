@@ -1,13 +1,9 @@
 /**
  * Compares the current members with the wanted ones: one row for each user, in an SQLite file for the time of one sync, so
- * that a million users need disk rather than memory. The file is unlinked once it is open, so nothing remains of it after
- * the process ends, even after a crash.
+ * that a million users need disk rather than memory.
  */
-import { randomUUID } from 'node:crypto';
-import { mkdirSync, rmSync } from 'node:fs';
-import path from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { TailraceError } from '@tailrace/errors';
+import { openScratch } from '../../records/scratch.ts';
 import type { Change } from '../state/records.ts';
 
 export interface MembershipCounts {
@@ -33,21 +29,13 @@ const diskErrorCodes = [10, 13];
  * @throws TailraceError (calls that write) `overloaded` on a full disk, and `invalid-membership` where the file would be too large
  */
 export function openMembership(folder: string, maxBytes = Infinity) {
-  mkdirSync(folder, { recursive: true });
-  const file = path.join(folder, `audience-sync-${randomUUID()}.sqlite`);
-  const database = new DatabaseSync(file);
-  // A journal on disk would be a second, named file.
-  database.exec(`
-    PRAGMA journal_mode = MEMORY;
-    PRAGMA synchronous = OFF;
-    PRAGMA locking_mode = EXCLUSIVE;
-    PRAGMA temp_store = MEMORY;
-    PRAGMA cache_size = -${cacheKb};
-    ${Number.isFinite(maxBytes) ? `PRAGMA max_page_count = ${Math.floor(maxBytes / pageBytes)};` : ''}
-    CREATE TABLE users (id BLOB PRIMARY KEY, was INTEGER NOT NULL, wanted INTEGER NOT NULL) WITHOUT ROWID;
-  `);
-  rmSync(file);
-
+  const database = openScratch(
+    folder,
+    'audience-sync',
+    cacheKb,
+    `${Number.isFinite(maxBytes) ? `PRAGMA max_page_count = ${Math.floor(maxBytes / pageBytes)};` : ''}
+    CREATE TABLE users (id BLOB PRIMARY KEY, was INTEGER NOT NULL, wanted INTEGER NOT NULL) WITHOUT ROWID;`,
+  );
   const addWanted = database.prepare(
     `INSERT INTO users VALUES (?, 0, 1) ON CONFLICT DO UPDATE SET wanted = 1 WHERE wanted = 0`,
   );
