@@ -125,3 +125,10 @@ test('a request that times out closes the connection', async (t) => {
 test('the original goes on with the socket that is silent', async (t) => {
   assert.equal(await isSilentSocketKept(t, original), true);
 });
+
+test('requests that time out together close no socket but their own', async (t) => {
+  const { connection, send } = await start(t, patched, [], 1);
+  const opening = send().catch(() => connection.connect());
+  await Promise.all([opening, assert.rejects(send())]);
+  assert.equal(connection.socket.writableEnded, false);
+});

@@ -54,7 +54,8 @@ export const oneSocket = replacing('network/connection', (Original: ConnectionCl
         return await super.send(message);
       } catch (error) {
         const isTimeout = (error as Partial<Error>).name === 'KafkaJSRequestTimeoutError';
-        if (isTimeout && this.socket === socket) {
+        // Others of the socket may have timed out in the same moment, and the next socket be opening.
+        if (isTimeout && this.socket === socket && !socket?.destroyed) {
           this.#leaveSocket();
           void this.disconnect();
         }
