@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { original, patched } from '../testing/original.ts';
+import { silent } from '../testing/silent.ts';
 
 interface Authenticator {
   authenticate(): Promise<void>;
@@ -69,4 +70,28 @@ test('a connection authenticates again in the last tenth of its session, at most
   const { authenticator, connection } = start(original, 2_553, () => Promise.resolve());
   await authenticator.authenticate();
   assert.equal(connection.reauthenticationThreshold, 10_000, 'the original: longer than the session');
+});
+
+/** The error of an authentication with a password, of which the broker's answer to the exchange is this error. */
+async function errorOf(load: typeof original, answer: Error): Promise<unknown> {
+  const connection = {
+    sasl: { mechanism: 'plain', username: 'user', password: 'password' },
+    send: ({ request }: { request: { apiKey: number } }) =>
+      request.apiKey === exchange
+        ? Promise.reject(answer)
+        : Promise.resolve({ enabledMechanisms: ['PLAIN'] }),
+  };
+  const Authenticator = load('broker/saslAuthenticator') as AuthenticatorClass;
+  return new Authenticator(connection, silent, versions, true)
+    .authenticate()
+    .catch((error: unknown) => error);
+}
+
+test('a connection that is lost while it authenticates is no refusal of the password', async () => {
+  const lost = Object.assign(new Error('Closed connection'), { name: 'KafkaJSConnectionClosedError' });
+  assert.equal(await errorOf(patched, lost), lost);
+  const before = await errorOf(original, lost);
+  assert.equal((before as Error).name, 'KafkaJSSASLAuthenticationError', 'the original takes it for one');
+  const refused = Object.assign(new Error('refused'), { type: 'SASL_AUTHENTICATION_FAILED' });
+  assert.equal(((await errorOf(patched, refused)) as Error).name, 'KafkaJSSASLAuthenticationError');
 });

@@ -125,3 +125,34 @@ test('a request that times out closes the connection', async (t) => {
 test('the original goes on with the socket that is silent', async (t) => {
   assert.equal(await isSilentSocketKept(t, original), true);
 });
+
+/** Whether a socket that did not open in time is gone; the server does not answer the first message of TLS. */
+async function isUnopenedGone(t: TestContext, load: typeof original): Promise<boolean> {
+  const sockets = openSockets();
+  const connection = new (load('network/connection') as ConnectionClass)({
+    ...(await startServer(t)),
+    ssl: {},
+    logger: silent,
+    connectionTimeout: 1,
+    socketFactory: sockets.factory,
+  });
+  await assert.rejects(connection.connect(), { message: 'Connection timeout' });
+  const isGone = connection.socket.destroyed;
+  connection.socket.destroy();
+  return isGone;
+}
+
+test('a socket that does not open in time is destroyed', async (t) => {
+  assert.equal(await isUnopenedGone(t, patched), true);
+});
+
+test('the original leaves it to the broker', async (t) => {
+  assert.equal(await isUnopenedGone(t, original), false);
+});
+
+test('requests that time out together close no socket but their own', async (t) => {
+  const { connection, send } = await start(t, patched, [], 1);
+  const opening = send().catch(() => connection.connect());
+  await Promise.all([opening, assert.rejects(send())]);
+  assert.equal(connection.socket.writableEnded, false);
+});

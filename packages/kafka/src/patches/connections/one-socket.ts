@@ -43,9 +43,14 @@ const lengthBytes = 4;
 export const oneSocket = replacing('network/connection', (Original: ConnectionClass): ConnectionClass => {
   const { KafkaJSConnectionClosedError } = libraryModule('errors') as Errors;
   return class ConnectionOfOneSocket extends Original {
-    override connect(): Promise<unknown> {
+    override async connect(): Promise<unknown> {
       if (!this.isConnected()) this.#leaveSocket();
-      return super.connect();
+      try {
+        return await super.connect();
+      } catch (error) {
+        this.socket?.destroy();
+        throw error;
+      }
     }
 
     override async send(message: object): Promise<unknown> {
@@ -54,7 +59,8 @@ export const oneSocket = replacing('network/connection', (Original: ConnectionCl
         return await super.send(message);
       } catch (error) {
         const isTimeout = (error as Partial<Error>).name === 'KafkaJSRequestTimeoutError';
-        if (isTimeout && this.socket === socket) {
+        // Others of the socket may have timed out in the same moment, and the next socket be opening.
+        if (isTimeout && this.socket === socket && !socket?.destroyed) {
           this.#leaveSocket();
           void this.disconnect();
         }

@@ -5,6 +5,7 @@ import { silent } from '../testing/silent.ts';
 import type { RequestQueue } from './request-queue.ts';
 
 type QueueClass = new (options: object) => RequestQueue & {
+  throttledUntil: number;
   fulfillRequest(response: object): void;
 };
 
@@ -66,4 +67,31 @@ test('a request that was sent before its connection closed times out', (t) => {
 
 test('the original waits for its answer forever', (t) => {
   assert.equal(isGivenUp(t, original), false);
+});
+
+/** Whether a request that waits for the end of a throttling when its connection closes is given up. */
+function isThrottledGivenUp(t: TestContext, load: typeof original): boolean {
+  t.mock.timers.enable({ apis: ['setInterval', 'setTimeout'] });
+  const Queue = load('network/requestQueue') as QueueClass;
+  const queue = new Queue({ logger: silent, requestTimeout: -1, enforceRequestTimeout: true });
+  queue.scheduleRequestTimeoutCheck();
+  queue.throttledUntil = Infinity;
+  let isOver = false;
+  const reject = () => {
+    isOver = true;
+  };
+  queue.push({ entry: { correlationId: 1, reject }, expectResponse: true, sendRequest: () => undefined });
+  queue.throttledUntil = -1;
+  queue.destroy();
+  t.mock.timers.tick(1_000);
+  t.mock.timers.reset();
+  return isOver;
+}
+
+test('a request that was throttled before its connection closed times out', (t) => {
+  assert.equal(isThrottledGivenUp(t, patched), true);
+});
+
+test('the original never sends it', (t) => {
+  assert.equal(isThrottledGivenUp(t, original), false);
 });

@@ -52,10 +52,11 @@ export const requestQueue = replacing(
         watchTimeouts(this);
       }
 
-      /** Called when a connection closes. A request may have been sent a moment before. */
+      /** Called when a connection closes. A request may have been sent a moment before, or wait for the end of a throttling. */
       override destroy(): void {
         super.destroy();
         this.requestTimeoutIntervalId = undefined;
+        this.scheduleCheckPendingRequests();
         watchTimeouts(this);
       }
     },
