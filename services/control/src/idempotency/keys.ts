@@ -20,6 +20,8 @@ export interface KeyRecord {
   /** A random id of the attempt to have the key. */
   readonly claim: string;
   readonly state: 'begun' | 'done' | 'unknown' | 'released';
+  /** The claim whose outcome is unknown to the instance that begins the request again. */
+  readonly replaces?: string;
   /** The digest of the request. */
   readonly request: string;
   /** Milliseconds since the epoch. */
@@ -35,6 +37,8 @@ export interface KnownKey {
   readonly caller: string;
   readonly request: string;
   readonly at: number;
+  /** When this instance learned of the claim, by the monotonic clock: those of two instances may differ by hours. */
+  readonly seenAt: number;
   readonly state: 'begun' | 'done' | 'unknown';
   /** Of the record with the answer, where the request is done. */
   readonly answeredAt: number | undefined;
@@ -51,11 +55,13 @@ export interface Keys {
   accept(record: Pick<ConsumedRecord, 'value' | 'offset'>): void;
   /** The key, if it is in force at this time. */
   find(key: string, now: number): KnownKey | undefined;
+  /** Whether the request of the key may be executed again, because it is unknown whether it was. */
+  hasUnknownOutcome(key: string): boolean;
   /** Whether one more key of the caller can be kept. */
   hasPlace(caller: string, now: number): boolean;
 }
 
-export function createKeys(): Keys {
+export function createKeys(elapsed: () => number = () => performance.now()): Keys {
   /** In the order of their times, so that expired ones are first. */
   const known = new Map<string, KnownKey>();
   const counts = new Map<string, number>();
@@ -79,15 +85,17 @@ export function createKeys(): Keys {
     accept({ value, offset }) {
       const record = decode(value);
       if (!record) return;
-      const { key, caller, claim, state, request, at } = record;
+      const { key, caller, claim, state, replaces, request, at } = record;
       const found = known.get(key);
       if (state === 'begun') {
         expire(at);
         const before = found && isInForce(found, at) ? found : undefined;
-        if (before && !(hasUnknownOutcome(before, at) && before.request === request)) return;
+        const isReplaced = before?.state === 'unknown' || before?.claim === replaces;
+        if (before && !(isReplaced && before.request === request)) return;
         remove(key);
         const id = before?.id ?? claim;
-        known.set(key, { claim, id, caller, request, at, state, answeredAt: undefined });
+        const seenAt = elapsed();
+        known.set(key, { claim, id, caller, request, at, seenAt, state, answeredAt: undefined });
         counts.set(caller, (counts.get(caller) ?? 0) + 1);
         return;
       }
@@ -99,16 +107,15 @@ export function createKeys(): Keys {
       const found = known.get(key);
       return found && isInForce(found, now) ? found : undefined;
     },
+    hasUnknownOutcome(key) {
+      const { state, seenAt = 0 } = known.get(key) ?? {};
+      return state === 'unknown' || (state === 'begun' && elapsed() - seenAt >= abandonedMs);
+    },
     hasPlace(caller, now) {
       expire(now);
       return known.size < most && (counts.get(caller) ?? 0) < ofOne;
     },
   };
-}
-
-/** Whether the request may be executed again, because it is unknown whether it was. */
-export function hasUnknownOutcome({ state, at }: KnownKey, now: number): boolean {
-  return state === 'unknown' || (state === 'begun' && now - at >= abandonedMs);
 }
 
 function isInForce({ at }: KnownKey, now: number): boolean {

@@ -7,6 +7,8 @@ export interface AudienceView {
   /** The audiences of a source, by name. */
   ofSource(sourceId: string): Audience[];
   all(): Iterable<Audience>;
+  /** Milliseconds since this instance last read a record of the audience. */
+  silenceMs(key: AudienceKey): number;
   /** Resolves once every record that was readable at the call has been read. */
   refresh(): Promise<void>;
   close(): Promise<void>;
@@ -20,12 +22,18 @@ export const silentAfterMs = 30_000;
 
 export async function openAudienceView(kafka: Pick<Kafka, 'follow'>, topic: string): Promise<AudienceView> {
   const audiences = new Map<string, Audience>();
+  const readAt = new Map<string, number>();
   const follower = await kafka.follow({
     topic,
     onRecord({ key, value }) {
       const audience = value && decodeAudience(value);
-      if (audience) audiences.set(audienceKey(audience), audience);
-      else if (value === null) audiences.delete(key?.toString() ?? '');
+      if (audience) {
+        audiences.set(audienceKey(audience), audience);
+        readAt.set(audienceKey(audience), performance.now());
+      } else if (value === null) {
+        audiences.delete(key?.toString() ?? '');
+        readAt.delete(key?.toString() ?? '');
+      }
     },
   });
   return {
@@ -35,6 +43,7 @@ export async function openAudienceView(kafka: Pick<Kafka, 'follow'>, topic: stri
         .filter((audience) => audience.sourceId === sourceId)
         .sort((a, b) => (a.name < b.name ? -1 : 1)),
     all: () => audiences.values(),
+    silenceMs: (key) => performance.now() - (readAt.get(audienceKey(key)) ?? -Infinity),
     refresh: () => follower.refresh(),
     close: () => follower.close(),
   };
