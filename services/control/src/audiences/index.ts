@@ -231,25 +231,24 @@ export class Audiences {
   #find(key: AudienceKey): Audience | undefined {
     const viewed = this.#view.get(key);
     const own = this.#syncs.get(audienceKey(key));
-    if (!own) return viewed && interruptedIfSilent(viewed);
+    if (!own) return viewed && this.#interruptedIfSilent(viewed);
     const { audience } = own;
     const isSame = viewed?.sync.id === audience.sync.id;
     if (!own.hasEnded || isSame) return isDeleted(audience) ? undefined : audience;
     if (viewed || isDeleted(audience)) this.#syncs.delete(audienceKey(key));
-    return viewed && interruptedIfSilent(viewed);
+    return viewed && this.#interruptedIfSilent(viewed);
+  }
+
+  /** Shows a sync of another instance as interrupted once that instance has stopped reporting. */
+  #interruptedIfSilent(audience: Audience): Audience {
+    const { sync } = audience;
+    if (sync.state !== 'running' || this.#view.silenceMs(audience) <= silentAfterMs) return audience;
+    return { ...audience, sync: { ...sync, state: 'interrupted', problem: silentProblem } };
   }
 }
 
 function isDeleted({ sync }: Audience): boolean {
   return sync.kind === 'delete' && sync.state === 'done';
-}
-
-/** Shows a sync of another instance as interrupted once that instance has stopped reporting. */
-function interruptedIfSilent(audience: Audience): Audience {
-  const { sync } = audience;
-  const isSilent = Date.now() - Date.parse(sync.updatedAt) > silentAfterMs;
-  if (sync.state !== 'running' || !isSilent) return audience;
-  return { ...audience, sync: { ...sync, state: 'interrupted', problem: silentProblem } };
 }
 
 /** A place, the file of the members, and the time limit of an upload and its sync. */

@@ -69,6 +69,9 @@ function shorten(text: string, length: number): string {
   return text.length <= length ? text : `${text.slice(0, length)}…`;
 }
 
+/** What is answered is for its caller, so no cache keeps it; files set their own. Browsers take no answer for another type than it has. */
+export const protection = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
+
 /** Answers bytes that are not an HTTP request, or a request that did not arrive in time, and closes the connection. */
 export function sendClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   if (!socket.writable) {
@@ -78,7 +81,7 @@ export function sendClientError(error: NodeJS.ErrnoException, socket: Socket): v
   const { code, status, message } = clientError(error);
   const body = JSON.stringify({ code, message });
   const headers = ['content-type', 'application/json; charset=utf-8'];
-  headers.push('content-length', String(Buffer.byteLength(body)));
+  headers.push('content-length', String(Buffer.byteLength(body)), ...Object.entries(protection).flat());
   socket.end(closingResponse(status, headers, body));
 }
 

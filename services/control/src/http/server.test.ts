@@ -1,5 +1,7 @@
 /** The HTTP behaviour of the API: authentication, parsing, errors. */
 import assert from 'node:assert/strict';
+import { connect } from 'node:net';
+import { text as readAll } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { openApi, readToken, type Api, type ApiRequest } from '../testing/api.ts';
 
@@ -88,6 +90,17 @@ test('caches store no answer of the API, and browsers guess no type', async () =
     const { headers } = await control.ask({ path, token: null });
     assert.equal(headers.get('x-content-type-options'), 'nosniff', path);
   }
+});
+
+test('so they do with the answer to bytes that are no HTTP request', async () => {
+  await using listening = await openApi();
+  const { hostname, port } = new URL(await listening.listen());
+  const socket = connect(Number(port), hostname);
+  socket.end('GET /v1/catalog HTTP/1.1\r\nno header\r\n\r\n');
+  const answer = await readAll(socket);
+  assert.match(answer, /^HTTP\/1\.1 400 /);
+  assert.match(answer, /\r\ncache-control: no-store\r\n/);
+  assert.match(answer, /\r\nx-content-type-options: nosniff\r\n/);
 });
 
 test('the document and the reference page need no token', async () => {

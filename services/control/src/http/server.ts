@@ -2,7 +2,7 @@
 import { TailraceError } from '@tailrace/errors';
 import { closeServer, trustProxies, type Cidr, type Log } from '@tailrace/service';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { sendClientError, sendError, toTailraceError } from './errors.ts';
+import { protection, sendClientError, sendError, toTailraceError } from './errors.ts';
 import { parseJsonBodies, validateRequests } from './parsing.ts';
 import { createPaths, type Paths } from './paths.ts';
 
@@ -13,9 +13,6 @@ const maxParameterLength = 16 * 1024;
 const idleConnectionMs = 120_000;
 /** For requests in flight; shorter than the grace period of the process. */
 const closeTimeoutMs = 10_000;
-
-/** What is answered is for its caller, so no cache keeps it; files set their own. Browsers take no answer for another type than it has. */
-const protection = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
 
 export interface Server {
   readonly app: FastifyInstance;

@@ -146,35 +146,53 @@ test('a token or a secret that was made, and not shown, is not made a second tim
   assert.equal((items as { name: string }[]).filter(({ name }) => name === 'not shown').length, 1);
 });
 
-test('a key is kept for a day, a request without an end may be executed again after a minute, and their number is bounded', () => {
-  const keys = createKeys();
+/** Keys, and a topic with their records. `pass` lets time pass. */
+function openKeys() {
+  let elapsedMs = 0;
+  const keys = createKeys(() => elapsedMs);
   let offset = 0;
-  const accept = (record: Partial<KeyRecord>): void => {
+  const accept = (record: Partial<KeyRecord>): number => {
     const whole = { key: 'k', caller: 'c', claim: '1', state: 'begun', request: 'r', at: 0, ...record };
-    keys.accept({ offset: offset++, value: Buffer.from(JSON.stringify(whole)) });
+    keys.accept({ offset, value: Buffer.from(JSON.stringify(whole)) });
+    return offset++;
   };
-  accept({});
-  accept({ claim: '2', at: abandonedMs - 1 });
-  assert.equal(keys.find('k', abandonedMs - 1)?.claim, '1');
-  accept({ claim: 'another', at: abandonedMs, request: 'another' });
-  assert.equal(keys.find('k', abandonedMs)?.claim, '1', 'another request does not get the key');
-  accept({ claim: '3', at: abandonedMs });
-  assert.deepEqual(
-    [keys.find('k', abandonedMs)?.claim, keys.find('k', abandonedMs)?.id],
-    ['3', '1'],
-    'the request keeps its id',
-  );
-  accept({ claim: '1', state: 'done', at: abandonedMs });
-  assert.equal(
-    keys.find('k', abandonedMs)?.answeredAt,
-    undefined,
-    'a claim that was taken over ends nothing',
-  );
-  accept({ claim: '3', state: 'done', at: abandonedMs });
-  assert.equal(keys.find('k', abandonedMs + keptMs - 1)?.answeredAt, offset - 1);
-  assert.equal(keys.find('k', abandonedMs + keptMs), undefined);
+  const pass = (ms: number): void => {
+    elapsedMs += ms;
+  };
+  return { keys, accept, pass };
+}
 
-  const now = abandonedMs + keptMs;
+test('a request without an end may be executed again when an instance has known it for a minute, whatever the clocks of the others say', () => {
+  const { keys, accept, pass } = openKeys();
+  const found = () => keys.find('k', 0);
+  const isUnknown = () => keys.hasUnknownOutcome('k');
+  accept({});
+  // Of an instance whose clock is an hour ahead.
+  const ahead = 60 * abandonedMs;
+  accept({ claim: '2', at: ahead });
+  assert.equal(found()?.claim, '1');
+  pass(abandonedMs - 1);
+  assert.equal(isUnknown(), false);
+  pass(1);
+  assert.equal(isUnknown(), true);
+  accept({ claim: '3', replaces: '1', request: 'another' });
+  assert.equal(found()?.claim, '1', 'another request does not get the key');
+  // An instance that has just started takes it over where another one does.
+  accept({ claim: '4', replaces: '1' });
+  accept({ claim: '5', replaces: '1' });
+  assert.deepEqual([found()?.claim, found()?.id], ['4', '1'], 'the request keeps its id');
+  accept({ claim: '1', state: 'done' });
+  assert.equal(found()?.answeredAt, undefined, 'a claim that was taken over ends nothing');
+  assert.equal(accept({ claim: '4', state: 'done' }), found()?.answeredAt);
+});
+
+test('a key is kept for a day, and the number of keys is bounded', () => {
+  const { keys, accept } = openKeys();
+  accept({});
+  accept({ state: 'done' });
+  assert.equal(keys.find('k', keptMs - 1)?.answeredAt, 1);
+  assert.equal(keys.find('k', keptMs), undefined);
+  const now = keptMs;
   for (let n = 0; n < amounts.idempotencyKeys.ofOne; n += 1)
     accept({ key: `k-${n}`, claim: `${n}`, at: now });
   assert.deepEqual([keys.hasPlace('c', now), keys.hasPlace('d', now)], [false, true]);

@@ -13,7 +13,7 @@ import type { Log } from '@tailrace/service';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { RecordReader } from '../records/reader.ts';
 import { digestOf, openAnswer, sealAnswer } from './answer.ts';
-import { createKeys, decode, hasUnknownOutcome, type KeyRecord, type KnownKey } from './keys.ts';
+import { createKeys, decode, type KeyRecord, type KnownKey } from './keys.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -86,7 +86,7 @@ export async function openIdempotency({ kafka, records, topic, log, config }: Id
     await follower.refresh();
     const now = Date.now();
     const before = keys.find(held.key, now);
-    const isUnknown = before !== undefined && hasUnknownOutcome(before, now);
+    const isUnknown = before !== undefined && keys.hasUnknownOutcome(held.key);
     if (before && !(isUnknown && before.request === held.request)) {
       await answerAgain(before, held, reply);
       return;
@@ -95,7 +95,8 @@ export async function openIdempotency({ kafka, records, topic, log, config }: Id
       throw new TailraceError('too-many-requests', 'Too many Idempotency-Keys were used within 24 hours.');
     }
     const { key, request: digest } = held;
-    await write({ key, caller: owner, claim, request: digest, state: 'begun', at: now });
+    const replaced = isUnknown && { replaces: before.claim };
+    await write({ key, caller: owner, claim, request: digest, state: 'begun', at: now, ...replaced });
     await follower.refresh();
     const first = keys.find(held.key, now);
     if (first?.claim === claim) {

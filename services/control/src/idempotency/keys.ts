@@ -20,6 +20,8 @@ export interface KeyRecord {
   /** A random id of the attempt to have the key. */
   readonly claim: string;
   readonly state: 'begun' | 'done' | 'unknown' | 'released';
+  /** The claim whose outcome is unknown to the instance that begins the request again. */
+  readonly replaces?: string;
   /** The digest of the request. */
   readonly request: string;
   /** Milliseconds since the epoch. */
@@ -35,6 +37,8 @@ export interface KnownKey {
   readonly caller: string;
   readonly request: string;
   readonly at: number;
+  /** When this instance learned of the claim, by the monotonic clock: those of two instances may differ by hours. */
+  readonly seenAt: number;
   readonly state: 'begun' | 'done' | 'unknown';
   /** Of the record with the answer, where the request is done. */
   readonly answeredAt: number | undefined;
@@ -46,7 +50,7 @@ export const keptMs = 24 * 3_600_000;
 /** The instance of a request that is in progress for longer has ended; no request takes as long. Its outcome is unknown. */
 export const abandonedMs = 60_000;
 
-export function createKeys() {
+export function createKeys(elapsed: () => number = () => performance.now()) {
   /** In the order of their times, so that expired ones are first. */
   const known = new Map<string, KnownKey>();
   const counts = new Map<string, number>();
@@ -71,15 +75,17 @@ export function createKeys() {
     accept({ value, offset }: Pick<ConsumedRecord, 'value' | 'offset'>): void {
       const record = decode(value);
       if (!record) return;
-      const { key, caller, claim, state, request, at } = record;
+      const { key, caller, claim, state, replaces, request, at } = record;
       const found = known.get(key);
       if (state === 'begun') {
         expire(at);
         const before = found && isInForce(found, at) ? found : undefined;
-        if (before && !(hasUnknownOutcome(before, at) && before.request === request)) return;
+        const isReplaced = before?.state === 'unknown' || before?.claim === replaces;
+        if (before && !(isReplaced && before.request === request)) return;
         remove(key);
         const id = before?.id ?? claim;
-        known.set(key, { claim, id, caller, request, at, state, answeredAt: undefined });
+        const seenAt = elapsed();
+        known.set(key, { claim, id, caller, request, at, seenAt, state, answeredAt: undefined });
         counts.set(caller, (counts.get(caller) ?? 0) + 1);
         return;
       }
@@ -92,17 +98,17 @@ export function createKeys() {
       const found = known.get(key);
       return found && isInForce(found, now) ? found : undefined;
     },
+    /** Whether the request of the key may be executed again, because it is unknown whether it was. */
+    hasUnknownOutcome(key: string): boolean {
+      const { state, seenAt = 0 } = known.get(key) ?? {};
+      return state === 'unknown' || (state === 'begun' && elapsed() - seenAt >= abandonedMs);
+    },
     /** Whether one more key of the caller can be kept. */
     hasPlace(caller: string, now: number): boolean {
       expire(now);
       return known.size < most && (counts.get(caller) ?? 0) < ofOne;
     },
   };
-}
-
-/** Whether the request may be executed again, because it is unknown whether it was. */
-export function hasUnknownOutcome({ state, at }: KnownKey, now: number): boolean {
-  return state === 'unknown' || (state === 'begun' && now - at >= abandonedMs);
 }
 
 function isInForce({ at }: KnownKey, now: number): boolean {

@@ -12,17 +12,25 @@ export type AudienceView = Awaited<ReturnType<typeof openAudienceView>>;
 
 export async function openAudienceView(kafka: Pick<Kafka, 'follow'>, topic: string) {
   const audiences = new Map<string, Audience>();
+  const readAt = new Map<string, number>();
   const follower = await kafka.follow({
     topic,
     onRecord({ key, value }) {
       const audience = value && decodeAudience(value);
-      if (audience) audiences.set(audienceKey(audience), audience);
-      else if (value === null) audiences.delete(key?.toString() ?? '');
+      if (audience) {
+        audiences.set(audienceKey(audience), audience);
+        readAt.set(audienceKey(audience), performance.now());
+      } else if (value === null) {
+        audiences.delete(key?.toString() ?? '');
+        readAt.delete(key?.toString() ?? '');
+      }
     },
   });
   return {
     get: (key: AudienceKey) => audiences.get(audienceKey(key)),
     all: () => audiences.values(),
+    /** Milliseconds since this instance last read a record of the audience. */
+    silenceMs: (key: AudienceKey): number => performance.now() - (readAt.get(audienceKey(key)) ?? -Infinity),
     /** Resolves once every record that was readable at the call has been read. */
     refresh: () => follower.refresh(),
     close: () => follower.close(),
