@@ -39,8 +39,8 @@ import { startTail, type Tail, type TailOptions } from './read/tail.ts';
 import { createUnreadableReporter } from './unreadable.ts';
 
 /**
- * `close()` closes everything that was opened through it. All methods throw TailraceError `kafka-unavailable` or
- * `kafka-refused-credentials` when Kafka cannot be used, unless they are documented to wait.
+ * `close()` closes everything that was opened through it. What is opening at that time is closed once it is open. All methods throw
+ * TailraceError `kafka-unavailable` or `kafka-refused-credentials` when Kafka cannot be used, unless they are documented to wait.
  */
 export interface Kafka {
   /** An idempotent producer with acks=all. It connects with the first record, and waits for brokers. */
@@ -139,8 +139,11 @@ export function openKafka(
   const metadata = openAdministration(clients.admin, classify);
   const lookUps = openAdministration(clients.admin, classify);
   const layouts = createTopicLayouts(metadata.administer);
-  const closeLater = <T extends { close(): Promise<void> }>(resource: T): T => {
+  let isClosed = false;
+  const closeLater = async <T extends { close(): Promise<void> }>(opening: Promise<T>): Promise<T> => {
+    const resource = await opening;
     opened.add(resource);
+    if (isClosed) await resource.close();
     return resource;
   };
   const connectedAdmin = () => administer((admin) => Promise.resolve(admin));
@@ -159,13 +162,14 @@ export function openKafka(
       const { clock } = refusals;
       const publisher = new BatchingPublisher({ createProducer, layouts, classify, log, clock }, options);
       publishers.add(publisher);
-      return closeLater(publisher);
+      opened.add(publisher);
+      return publisher;
     },
 
     async exclusivePublisher(id, { transactionTimeoutMs = defaultTransactionTimeoutMs } = {}) {
       const producer = clients.transactionalProducer(id, transactionTimeoutMs);
       const endsOf = (topic: string) => administer((connected) => topicOffsets(connected, topic));
-      return closeLater(await openExclusivePublisher(producer, endsOf, classify));
+      return closeLater(openExclusivePublisher(producer, endsOf, classify));
     },
 
     async partitioner(topic) {
@@ -193,14 +197,14 @@ export function openKafka(
         lookUpAdmin: lookUps.admin,
       };
       return closeLater(
-        await startConsumption({ ...dependencies, admin: await retryUntilConnected(admin) }, options),
+        startConsumption({ ...dependencies, admin: await retryUntilConnected(admin) }, options),
       );
     },
 
     async follow(options) {
       const createConsumer = clients.followerConsumer;
       return closeLater(
-        await startFollower(
+        startFollower(
           { createConsumer, admin: await connectedAdmin(), classify, log, reportUnreadable },
           options,
         ),
@@ -210,14 +214,14 @@ export function openKafka(
     async tail(options) {
       const createConsumer = clients.tailConsumer;
       return closeLater(
-        await startTail(
+        startTail(
           { createConsumer, admin: await connectedAdmin(), classify, log, reportUnreadable },
           options,
         ),
       );
     },
 
-    scan: async (options) => closeLater(await openScan(options)),
+    scan: (options) => closeLater(openScan(options)),
 
     ensureTopics: (specs, patience) => administer((admin) => ensureTopics(admin, specs, patience)),
     inspectTopics: (specs) => administer((admin) => inspectTopics(admin, specs)),
@@ -285,6 +289,7 @@ export function openKafka(
     refusals: () => ({ commits: refusals.commits.count, clock: refusals.clock.count }),
 
     async close() {
+      isClosed = true;
       for (const resource of opened) await resource.close();
       opened.clear();
       await Promise.all([administration.close(), metadata.close(), lookUps.close()]);
