@@ -200,6 +200,16 @@ describe('a consumer', { concurrency: true }, () => {
     await member.records.find(({ offset }) => offset === 19);
   });
 
+  test('joins through another broker where the first one accepts connections and hangs', async () => {
+    const topic = await kafka.createTopic();
+    await publish(topic, numbers(10));
+    await using proxy = await startKafkaProxy(brokers[0] ?? '');
+    proxy.hang();
+    await using behind = openKafka([...proxy.brokers, ...brokers]);
+    await using member = await joinGroup(behind, { groupId: `${topic}.group`, topics: [topic] });
+    await member.records.waitFor(10);
+  });
+
   test('opens other connections when the ones it has do not answer', async () => {
     const topic = await kafka.createTopic();
     await using proxy = await startKafkaProxy(brokers[0] ?? '');

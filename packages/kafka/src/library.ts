@@ -6,6 +6,7 @@ import { loadPatched } from './patches/apply.ts';
 import { clock } from './patches/clock.ts';
 import { authentication } from './patches/connections/authentication.ts';
 import { connectOnce } from './patches/connections/connect-once.ts';
+import { hungBroker } from './patches/connections/hung-broker.ts';
 import { joinConnection } from './patches/connections/join-connection.ts';
 import { observedRequests } from './patches/connections/observed-requests.ts';
 import { oneSocket } from './patches/connections/one-socket.ts';
@@ -41,6 +42,7 @@ const kafkajs = loadPatched([
   observedRequests,
   connectOnce,
   joinConnection,
+  ...hungBroker,
   refusedPermissions,
   offsetCheck,
   ...groupFetch,

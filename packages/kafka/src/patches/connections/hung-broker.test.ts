@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { original, patched } from '../testing/original.ts';
+import { silent } from '../testing/silent.ts';
+import type { BrokerPool } from './hung-broker.ts';
+
+type PoolClass = new (options: object) => BrokerPool;
+
+/** A client of two brokers: `first` is connected to, and fails every request with a timeout, until `isOpen`. */
+function poolOf(load: typeof original) {
+  const { KafkaJSRequestTimeoutError } = load('errors') as {
+    KafkaJSRequestTimeoutError: new (message: string, of: object) => Error;
+  };
+  const timeout = new KafkaJSRequestTimeoutError('ApiVersions timed out', {});
+  const state = { isOpen: false };
+  const connections = (name: string) => ({
+    name,
+    isConnected: () => name === 'second' || state.isOpen,
+    getConnection: () => Promise.resolve({ getSupportAuthenticationProtocol: () => true }),
+    send: () => Promise.reject(timeout),
+    destroy: () => Promise.resolve(),
+  });
+  const names = ['first', 'second', 'first', 'second'];
+  const Pool = load('cluster/brokerPool') as PoolClass;
+  const pool = new Pool({
+    connectionPoolBuilder: { build: () => Promise.resolve(connections(names.shift() ?? '')) },
+    logger: silent,
+    retry: { retries: 1, initialRetryTime: 1 },
+    authenticationTimeout: 1_000,
+  });
+  const asked = () =>
+    (pool.seedBroker as { connectionPool: { name: string } } | undefined)?.connectionPool.name;
+  return { pool, state, asked };
+}
+
+test('a client turns to the next broker where one accepts the connection and does not answer', async () => {
+  const { pool, asked } = poolOf(patched);
+  await pool.connect();
+  assert.equal(asked(), 'second');
+});
+
+test('the original asks the same one until it gives up', async () => {
+  const { pool, asked } = poolOf(original);
+  await assert.rejects(pool.connect(), { name: 'KafkaJSNumberOfRetriesExceeded' });
+  assert.equal(asked(), 'first');
+});
+
+for (const [load, expected] of [
+  [patched, 'second'],
+  [original, 'first'],
+] as const) {
+  test(`a client that connects again begins with the ${expected} broker${load === original ? ' in the original' : ''}`, async () => {
+    const { pool, state, asked } = poolOf(load);
+    state.isOpen = true;
+    await pool.connect();
+    assert.equal(asked(), 'first');
+    await pool.disconnect();
+    await pool.connect();
+    state.isOpen = false;
+    assert.equal(asked(), expected);
+  });
+}

@@ -1,0 +1,69 @@
+/**
+ * Defect: the library turns to the next of the configured brokers only where one refuses connections. One that accepts them and hangs is asked
+ * again and again, also by a client that connects again, while the others could answer.
+ *
+ * Upstream: no issue found.
+ *
+ * Patch: a broker that does not answer when it is connected to counts as one that cannot be connected to, and a client that connects again
+ * begins with the next broker.
+ */
+import { libraryModule, replacing, type Patch } from '../apply.ts';
+
+interface Broker {
+  readonly brokerAddress: string | null;
+  connect(): Promise<void>;
+}
+
+/** The library's class for the brokers of one client: the members that are used here. */
+export interface BrokerPool {
+  /** The one that is asked which others there are. */
+  readonly seedBroker: object | undefined;
+  /** Makes it the next one of the configured brokers. */
+  createSeedBroker(): Promise<void>;
+  connect(): Promise<void>;
+  disconnect(): Promise<void>;
+}
+
+// oxlint-disable-next-line typescript/no-explicit-any -- TypeScript asks for it where a class is extended.
+type Class<T> = new (...options: any[]) => T;
+
+interface Errors {
+  readonly KafkaJSConnectionError: new (message: string, of: { broker: string | null }) => Error;
+}
+
+export const hungBroker: readonly Patch[] = [
+  replacing('broker/index', (Original: Class<Broker>): Class<Broker> => {
+    const { KafkaJSConnectionError } = libraryModule('errors') as Errors;
+    return class BrokerThatMayHang extends Original {
+      override async connect(): Promise<void> {
+        try {
+          await super.connect();
+        } catch (error) {
+          const { name, message } = error as Error;
+          if (name !== 'KafkaJSRequestTimeoutError') throw error;
+          throw new KafkaJSConnectionError(message, { broker: this.brokerAddress });
+        }
+      }
+    };
+  }),
+  replacing(
+    'cluster/brokerPool',
+    (Original: Class<BrokerPool>): Class<BrokerPool> =>
+      class PoolThatGoesOn extends Original {
+        #wasDisconnected = false;
+
+        override async connect(): Promise<void> {
+          if (this.#wasDisconnected) {
+            this.#wasDisconnected = false;
+            await this.createSeedBroker();
+          }
+          await super.connect();
+        }
+
+        override async disconnect(): Promise<void> {
+          await super.disconnect();
+          this.#wasDisconnected = true;
+        }
+      },
+  ),
+];
