@@ -290,7 +290,7 @@ export const sharing: Readonly<Record<keyof typeof shared, Evidence>> = {
   ),
   idempotencyKeys: shown(
     `${control}/idempotency/idempotency.test.ts`,
-    'a key is kept for a day, a request without an end may be executed again after a minute, and their number is bounded',
+    'a key is kept for a day, and the number of keys is bounded',
   ),
   endedSessions: shown(
     `${control}/session/ended.test.ts`,
