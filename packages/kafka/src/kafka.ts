@@ -143,6 +143,12 @@ export function openKafka(
   const closeLater = async <T extends { close(): Promise<void> }>(opening: Promise<T>): Promise<T> => {
     const resource = await opening;
     opened.add(resource);
+    const close = resource.close.bind(resource);
+    // Scans and exclusive publishers are opened for single requests.
+    resource.close = () => {
+      opened.delete(resource);
+      return close();
+    };
     if (isClosed) await resource.close();
     return resource;
   };
