@@ -87,3 +87,17 @@ test('partitions are added once, and their leaders are waited for', async () => 
   assert.equal((await kafka.describeTopics(['a'])).get('a')?.partitions, 6);
   assert.deepEqual(waits, ['a leader of 6 partitions of a']);
 });
+
+test('partitions are added once where the broker learns of them late', async () => {
+  using time = simulateTime();
+  const cluster = new MemoryCluster();
+  await using kafka = cluster.connect();
+  await time.settled(kafka.ensureTopics(specs));
+  cluster.knownPartitions.set('a', 4);
+  const { patience, waits } = patienceOf();
+  const added = kafka.addPartitions('a', 6, patience);
+  await time.pass(10_000);
+  cluster.knownPartitions.clear();
+  await time.settled(added);
+  assert.deepEqual(waits, ['the creation of partitions of a']);
+});

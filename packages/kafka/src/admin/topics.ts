@@ -105,13 +105,13 @@ export function addPartitions(
       if (isAdded) await leadersKnown(admin, [topic], waitFor);
       return;
     }
-    isAdded = true;
     waitFor(`the creation of partitions of ${topic}`);
-    try {
-      await admin.createPartitions({ topicPartitions: [{ topic, count }] });
-    } catch (error) {
-      // Another process may have added them at the same moment.
-      if ((await countPartitions()) < count) throw error;
+    if (!isAdded) {
+      await admin.createPartitions({ topicPartitions: [{ topic, count }] }).catch((error: unknown) => {
+        // They were added, by an earlier request or another process, and the broker that was asked does not know it yet.
+        if (!errorChain(error).some(({ type }) => type === 'INVALID_PARTITIONS')) throw error;
+      });
+      isAdded = true;
     }
     throw new NotYet(`${topic} has not ${count} partitions yet`);
   });

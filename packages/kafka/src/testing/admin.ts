@@ -78,13 +78,16 @@ export function createAdmin(cluster: MemoryBroker): Admin {
       request(() => ({
         topics: topics.map((name) => ({
           name,
-          partitions: cluster.topic(name).partitions.map(({ partition }) => ({
-            partitionErrorCode: 0,
-            partitionId: partition,
-            leader: cluster.leaderless.has(name) ? -1 : broker.nodeId,
-            replicas: [broker.nodeId],
-            isr: [broker.nodeId],
-          })),
+          partitions: cluster
+            .topic(name)
+            .partitions.slice(0, cluster.knownPartitions.get(name))
+            .map(({ partition }) => ({
+              partitionErrorCode: 0,
+              partitionId: partition,
+              leader: cluster.leaderless.has(name) ? -1 : broker.nodeId,
+              replicas: [broker.nodeId],
+              isr: [broker.nodeId],
+            })),
         })),
       })),
 

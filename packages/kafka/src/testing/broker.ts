@@ -32,6 +32,8 @@ export class MemoryBroker {
   readonly refusals: Readonly<Record<RefusableRequest, string[]>> = { createTopics: [], readEnds: [] };
   /** Topics whose partitions have no leader. */
   readonly leaderless = new Set<string>();
+  /** By topic, how many of its partitions metadata show. A broker learns late of those that were added. */
+  readonly knownPartitions = new Map<string, number>();
   /** How long the broker takes for a commit of offsets. */
   offsetCommitMs = 0;
   readonly #groups = new Map<string, ConsumerGroup>();
