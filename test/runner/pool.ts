@@ -51,6 +51,9 @@ export async function runAgain(
 function jobsAgain({ job, failed, failedFiles }: Outcome, root: string): readonly Job[] {
   if (failed === 0) return [];
   if ('command' in job.run) return job.run.runsTests ? [job] : [];
-  const files = failedFiles.map((file) => path.relative(root, file));
-  return (files.length === 0 ? job.run.files : files).map(fileJob);
+  const { files } = job.run;
+  const failedOnes = failedFiles.map((file) => path.relative(root, file));
+  // A test may stand in a file that several test files share, such as a contract, and that runs nothing by itself.
+  if (failedOnes.some((file) => !files.includes(file))) return [job];
+  return (failedOnes.length === 0 ? files : failedOnes).map(fileJob);
 }

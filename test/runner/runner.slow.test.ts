@@ -71,6 +71,16 @@ test('of unit tests that share a process, only the files that failed run again',
   assert.equal(lastLine(summaryOf(outcomes, again, [])), '2 passed, 1 failed, 0 flaky');
 });
 
+test('a test that fails in a file that test files share fails twice', async () => {
+  write('contract.ts', [`export const run = () => test('is kept', () => assert.fail('always'));`]);
+  const keeping = write('keeping.test.ts', [`import { run } from './contract.ts';`, `run();`]);
+  for (const job of [fileJob(keeping), groupJob('unit tests', [passing, keeping])]) {
+    const { outcomes, again } = await everything([job]);
+    const passed = job.name === keeping ? 0 : 2;
+    assert.equal(lastLine(summaryOf(outcomes, again, [])), `${passed} passed, 1 failed, 0 flaky`);
+  }
+});
+
 test('a rejection that nobody handles fails the process', async () => {
   const rejecting = write('rejecting.test.ts', [
     `test('passes', () => void Promise.reject(new Error('aside')));`,
