@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { eventually } from '@tailrace/testing';
+import { eventually, simulateTime } from '@tailrace/testing';
+import type { TrackedRecord } from './consume/partition/tracked-record.ts';
 import { MemoryCluster } from './testing/cluster.ts';
 
 setFlagsFromString('--expose-gc');
@@ -39,4 +40,24 @@ test('a client of Kafka keeps nothing of what was closed', async () => {
     (left) => left === 0,
   );
   await kafka.close();
+});
+
+test('a consumer waits for unfinished work when it closes, if it is told to', async () => {
+  using time = simulateTime();
+  const cluster = new MemoryCluster();
+  const kafka = cluster.connect();
+  cluster.createTopic('events');
+  await time.settled(kafka.publisher().publish({ topic: 'events', key: 'k', value: 'v' }));
+  const received: TrackedRecord[] = [];
+  const onRecord = (record: TrackedRecord): void => void received.push(record);
+  const joining = kafka.consume({ groupId: 'group', topics: ['events'], onRecord });
+  const consumption = await time.settled(joining);
+  await time.until(() => received.length === 1);
+  let isClosed = false;
+  const closing = consumption.close({ drainTimeoutMs: 60_000 }).then(() => (isClosed = true));
+  await time.pass(30_000);
+  assert.equal(isClosed, false);
+  received[0]?.done();
+  await time.settled(closing);
+  await time.settled(kafka.close());
 });

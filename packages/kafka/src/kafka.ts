@@ -143,11 +143,11 @@ export function openKafka(
   const closeLater = async <T extends { close(): Promise<void> }>(opening: Promise<T>): Promise<T> => {
     const resource = await opening;
     opened.add(resource);
-    const close = resource.close.bind(resource);
+    const close: (...options: unknown[]) => Promise<void> = resource.close.bind(resource);
     // Scans and exclusive publishers are opened for single requests.
-    resource.close = () => {
+    resource.close = (...options: unknown[]) => {
       opened.delete(resource);
-      return close();
+      return close(...options);
     };
     if (isClosed) await resource.close();
     return resource;
