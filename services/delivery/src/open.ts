@@ -12,6 +12,7 @@ import { DeliveryMetrics, watchDelivery } from './observe/metrics.ts';
 import { Order, type OrderDependencies } from './stages/order/order.ts';
 import { Pipeline } from './pipeline.ts';
 import { openLedger } from './sources/recall/ledger.ts';
+import { Recalled } from './sources/recall/recalled.ts';
 import { Recalls } from './sources/recall/recalls.ts';
 import { Signs } from './sources/recall/signs.ts';
 import { Receivers } from './receivers/receivers.ts';
@@ -103,6 +104,7 @@ export async function openDelivery(
     openLedger(kafka, publisher, names.recalls, log),
   );
   service.onClose('recalls', () => ledger.close());
+  const recalled = new Recalled(ledger);
   const signs = new Signs();
 
   const group = new ConsumerGroup(kafka, {
@@ -144,7 +146,7 @@ export async function openDelivery(
   const lane = new LaneStage({ names, lanes, receivers, attempt, settle, windowMs, rateShare });
   const tiers = topics.filter((topic) => names.retryTierDelayMs(topic) !== undefined);
   const waiting: OrderDependencies<Job>['waiting'] = {
-    unfinished: (numbers) => tiers.map((tier) => ledger.notFinished(group.unfinished(tier, numbers))),
+    unfinished: (numbers) => tiers.map((tier) => recalled.notFinished(group.unfinished(tier, numbers))),
     position: (number) => group.partition(names.deliveries, number),
     until: (delivery, record) => (receivers.isPauseOver(delivery) ? now() : times.until(delivery, record)),
   };
@@ -157,7 +159,7 @@ export async function openDelivery(
   const recalls = new Recalls({
     topics: recallTopics,
     pipeline,
-    ledger,
+    recalled,
     signs,
     receivers,
     lanes,

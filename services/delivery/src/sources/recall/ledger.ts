@@ -1,7 +1,7 @@
 /**
- * The topic `recalls` in the memory of a delivery replica: the last request for each destination, and which records of the
- * retry topics are finished although the group has not read them yet. For the partitions that this replica owns it is the
- * only writer, and its memory is newer than the topic.
+ * The topic `recalls` in the memory of a delivery replica: the last request for each destination, and marks of records in
+ * retry topics that are finished although the group has not read them yet. For the partitions that this replica owns it is
+ * the only writer, and its memory is newer than the topic.
  */
 import { isTailraceError } from '@tailrace/errors';
 import type { ConsumedRecord, Kafka, Publisher } from '@tailrace/kafka';
@@ -13,7 +13,6 @@ import {
   type RecallRequest,
   type RecallState,
 } from '@tailrace/records';
-import type { Recall } from './recall.ts';
 
 /** Whether a partition is still owned. */
 interface Owned {
@@ -49,18 +48,6 @@ export async function openLedger(
   const stateOf = (destinationId: string, partition: number): RecallState | undefined =>
     partitions.get(partition)?.get(destinationId)?.state;
 
-  /** The running recalls, by destination. */
-  const running = new Map<string, Recall>();
-
-  /** Whether this record of a retry topic is delivered, or has a follow-up record. */
-  const isFinished = (
-    destinationId: string,
-    record: Pick<ConsumedRecord, 'topic' | 'partition' | 'offset' | 'timestamp'>,
-    sequence: number | undefined,
-  ): boolean => {
-    const marks = stateOf(destinationId, record.partition)?.marks;
-    return marks?.some((mark) => isMarked(mark, record, sequence)) ?? false;
-  };
   const follower = await kafka.follow({
     topic,
     onRecord(record) {
@@ -80,8 +67,6 @@ export async function openLedger(
     },
   });
   return {
-    running,
-    isFinished,
     /** Calls `listener` for each request from now on. */
     onRequest(listener: (request: RecallRequest) => void): void {
       listeners.push(listener);
@@ -92,19 +77,14 @@ export async function openLedger(
     /** The states of all destinations in this partition number. */
     states: (partition: number): readonly RecallState[] =>
       Array.from(partitions.get(partition)?.values() ?? [], ({ state }) => state),
-    /** Filters records of a retry topic that were read beside the group: leaves out those that are finished, or dispatched by a recall. */
-    async *notFinished(
-      tier: AsyncIterable<readonly ConsumedRecord[]>,
-    ): AsyncIterable<readonly ConsumedRecord[]> {
-      const isDone = (record: ConsumedRecord): boolean => {
-        const sequence = record.headers['sequence'];
-        const id = record.headers['destination-id']?.toString() ?? '';
-        const place = sequence && Number(sequence.toString());
-        return (
-          isFinished(id, record, place) || (running.get(id)?.progress.isFinished(record, place) ?? false)
-        );
-      };
-      for await (const records of tier) yield records.filter((record) => !isDone(record));
+    /** Whether this record of a retry topic is delivered, or has a follow-up record. */
+    isFinished(
+      destinationId: string,
+      record: Pick<ConsumedRecord, 'topic' | 'partition' | 'offset' | 'timestamp'>,
+      sequence: number | undefined,
+    ): boolean {
+      const marks = stateOf(destinationId, record.partition)?.marks;
+      return marks?.some((mark) => isMarked(mark, record, sequence)) ?? false;
     },
     /**
      * Applies here immediately, and for other replicas when it resolves. Until the partition is revoked, records of the

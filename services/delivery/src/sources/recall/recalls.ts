@@ -15,13 +15,13 @@ import { findEnds, findEndsOf, whenLocated, type Ends, type RecallTopics } from 
 import { Part, type RecalledPartition } from './part.ts';
 import { Passes } from './passes.ts';
 import { Recall } from './recall.ts';
-import type { Ledger } from './ledger.ts';
+import type { Recalled } from './recalled.ts';
 import type { Signs } from './signs.ts';
 
 export interface RecallsDependencies {
   readonly topics: RecallTopics;
   readonly pipeline: Pipeline;
-  readonly ledger: Ledger;
+  readonly recalled: Recalled;
   readonly signs: Signs;
   readonly receivers: Receivers;
   readonly lanes: Lanes;
@@ -57,15 +57,15 @@ export class Recalls {
 
   constructor(dependencies: RecallsDependencies) {
     this.#deps = dependencies;
-    const { topics, pipeline, ledger, signs, receivers } = dependencies;
+    const { topics, pipeline, recalled, signs, receivers } = dependencies;
     const { names, tiers, group, log } = topics;
     this.#tiers = new Set(tiers);
-    this.#running = ledger.running;
+    this.#running = recalled.running;
     this.#passes = new Passes({
       // The longest delays first: records of the short ones are due soon anyway.
       tiers: tiers.toSorted((a, b) => (names.retryTierDelayMs(b) ?? 0) - (names.retryTierDelayMs(a) ?? 0)),
       // Records that an earlier recall has dispatched stay in their topics until the group reads them.
-      unfinished: (...part) => ledger.notFinished(group.unfinished(...part)),
+      unfinished: (...part) => recalled.notFinished(group.unfinished(...part)),
       log,
     });
     signs.onRecovery((destinationId) => {
@@ -79,7 +79,7 @@ export class Recalls {
         this.#foundPaused(destinationId);
       });
     });
-    ledger.onRequest(({ destinationId }) => {
+    recalled.ledger.onRequest(({ destinationId }) => {
       if (this.#state === 'joined') this.#consider(destinationId);
     });
   }
@@ -89,7 +89,7 @@ export class Recalls {
     const { work, delivery } = received;
     const { destinationId, sequence } = delivery;
     if (this.#tiers.has(work.topic)) {
-      if (this.#deps.ledger.isFinished(destinationId, work, sequence)) {
+      if (this.#deps.recalled.ledger.isFinished(destinationId, work, sequence)) {
         work.done();
         return true;
       }
@@ -117,7 +117,7 @@ export class Recalls {
     // The group joins before its positions are available.
     setTimeout(() => {
       if (this.#state === 'joining') this.#state = 'joined';
-      for (const { destinationId } of this.#deps.ledger.requests()) this.#consider(destinationId);
+      for (const { destinationId } of this.#deps.recalled.ledger.requests()) this.#consider(destinationId);
     }, tickMs);
   }
 
@@ -155,7 +155,7 @@ export class Recalls {
 
   /** Begins the requested recall of a destination in owned partitions where it is not done. */
   #consider(destinationId: string): void {
-    const { ledger } = this.#deps;
+    const { ledger } = this.#deps.recalled;
     const request = ledger.request(destinationId);
     if (this.#state === 'closed' || !request) return;
     const unfinished = this.#partitions().filter((number) => {
@@ -194,7 +194,7 @@ export class Recalls {
   }
 
   async #open(recall: Recall, numbers: readonly number[]): Promise<void> {
-    const { topics, pipeline, ledger } = this.#deps;
+    const { topics, pipeline, recalled } = this.#deps;
     const { names, group, pauseTopic } = topics;
     const { destinationId, cause } = recall.spec;
     const tiers = topics.tiers.filter((topic) => cause.kind !== 'recovery' || topic !== pauseTopic);
@@ -205,7 +205,7 @@ export class Recalls {
     });
     // From here to `recall.open` no record may be received, so nothing is awaited.
     const partitions = located.flatMap((number): RecalledPartition[] => {
-      const { marks, request: before } = ledger.state(destinationId, number) ?? { marks: [] };
+      const { marks, request: before } = recalled.ledger.state(destinationId, number) ?? { marks: [] };
       const deliveries = group.owned(names.deliveries, number);
       // A retry topic may lack a partition for some time.
       const parts = tiers.flatMap((topic) => {
@@ -255,7 +255,7 @@ export class Recalls {
   }
 
   async #publish(recall: Recall): Promise<void> {
-    const { ledger } = this.#deps;
+    const { ledger } = this.#deps.recalled;
     const partitions = recall.progress.partitions.filter(({ owned }) => !owned.revoked);
     const put = partitions.map(async (partition) => {
       const { destinationId } = recall.spec;
@@ -291,18 +291,18 @@ export class Recalls {
 
   /** Removes marks below the offset that the group has committed. */
   #prune(): void {
-    const { ledger, topics } = this.#deps;
+    const { recalled, topics } = this.#deps;
     const { group, names } = topics;
     for (const number of this.#partitions()) {
       const deliveries = group.owned(names.deliveries, number);
       if (!deliveries) continue;
-      for (const state of ledger.states(number)) {
+      for (const state of recalled.ledger.states(number)) {
         const marks = state.marks.filter(
           ({ topic, end }) => end > (group.owned(topic, number)?.committable ?? 0),
         );
         const isRunning = this.#running.has(state.destinationId);
         if (isRunning || marks.length === state.marks.length) continue;
-        void ledger.put({ ...state, marks }, deliveries);
+        void recalled.ledger.put({ ...state, marks }, deliveries);
       }
     }
   }
