@@ -23,6 +23,16 @@ export interface AsideCall {
   dueAt: number;
 }
 
+/** Requests in a row for the same call aside. */
+export interface Row {
+  readonly since: number;
+  readonly refusals: number;
+  /** Whether the first of them is one of the refusals of the call. */
+  readonly isCounted: boolean;
+}
+
+export const newRow = (): Row => ({ since: performance.now(), refusals: 0, isCounted: false });
+
 interface AsideLimits extends QueueLimits {
   /** Of one request. */
   readonly limits: BatchLimits;
@@ -101,6 +111,14 @@ export function createAside({ limits, maxQueueSize, maxQueueBytes }: AsideLimits
       attemptedAt = performance.now();
       together = Math.ceil(failed.length / 2);
       for (const aside of failed) keep(aside);
+    },
+    /** The call was refused alone. Returns its row with this refusal. */
+    refused(aside: AsideCall, taken: number, row: Row): Row {
+      const isFirst = row.refusals === 0;
+      const isCounted = isFirst ? taken > aside.takenBefore : row.isCounted;
+      if (isFirst && isCounted) aside.refusals++;
+      aside.takenBefore = taken;
+      return { since: row.since, refusals: row.refusals + 1, isCounted };
     },
     calls: (): Call[] => waiting.map(({ call }) => call),
   };

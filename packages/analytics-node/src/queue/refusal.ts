@@ -50,8 +50,8 @@ const mostInARowMs = 10_000;
 /** The refusal of a call aside after which it is sent several times in a row, as it is before it is reported. */
 const insistingRefusal = 3;
 /** A call aside is reported after this many refusals, and not before this time. */
-export const mostRefusals = 20;
-export const leastAsideMs = 15 * 60_000;
+const mostRefusals = 20;
+const leastAsideMs = 15 * 60_000;
 
 export function nextState(refused: Refused): BatchState {
   if (refused.state === 'aside') {

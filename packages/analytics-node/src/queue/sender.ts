@@ -5,7 +5,7 @@
  * A due batch takes all queued calls, up to the limits of a batch. So a slow server gets larger batches, and the
  * queue stays short. A call that the server refuses with a 5xx while it takes others is set aside (refusal.ts).
  */
-import { createAside, type AsideCall } from './aside.ts';
+import { createAside, newRow, type AsideCall, type Row } from './aside.ts';
 import { createBacklog } from './backlog.ts';
 import { bytesOf, createBatches } from './batches.ts';
 import type { CallStore } from './call-store.ts';
@@ -270,23 +270,25 @@ export function createSender(transport: Transport, settings: SenderSettings) {
       aside.narrow(left);
       return;
     }
-    const inARow = row.refusals + 1;
-    const isCounted = inARow === 1 ? taken > entry.takenBefore : row.isCounted;
-    if (isCounted && inARow === 1) entry.refusals++;
-    entry.takenBefore = taken;
-    const { refusals, since } = entry;
+    const next = aside.refused(entry, taken, row);
     const now = performance.now();
-    const inARowMs = now - row.since;
-    const state = nextState({ state: 'aside', refusals, forMs: now - since, inARow, inARowMs, isCounted });
+    const state = nextState({
+      state: 'aside',
+      refusals: entry.refusals,
+      forMs: now - entry.since,
+      inARow: next.refusals,
+      inARowMs: now - next.since,
+      isCounted: next.isCounted,
+    });
     if (state === 'insisting') {
-      await attemptAside(left, { ...row, refusals: inARow, isCounted });
+      await attemptAside(left, next);
       return;
     }
     if (state === 'aside') {
       aside.putBack(entry);
       return;
     }
-    const what = `refused ${refusals} times alone, while others were taken: ${outcome.reason}`;
+    const what = `refused ${entry.refusals} times alone, while others were taken: ${outcome.reason}`;
     giveUp('refused', [entry.call], what, outcome.status);
   };
 
@@ -388,15 +390,6 @@ export function createSender(transport: Transport, settings: SenderSettings) {
     counts: () => ({ queued: backlog.added - backlog.settled, sent, unsent: unsent.count }),
   };
 }
-
-/** Requests in a row for the same calls aside. */
-interface Row {
-  readonly since: number;
-  readonly refusals: number;
-  readonly isCounted: boolean;
-}
-
-const newRow = (): Row => ({ since: performance.now(), refusals: 0, isCounted: false });
 
 type Failed = Extract<Outcome, { kind: 'failed' }>;
 

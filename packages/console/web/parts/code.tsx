@@ -21,7 +21,7 @@ export function Json({ children, label }: { readonly children: string; readonly 
 }
 
 /** `JSON.parse` would round 12345678901234567890. */
-export function indentJson(source: string): string {
+function indentJson(source: string): string {
   if (source.length > maxShown) return source;
   try {
     JSON.parse(source);

@@ -2,7 +2,7 @@
 import { buckets, counter, gauge, histogram, metricsOf, services } from '../metric.ts';
 
 /** The requests of the client, by Kafka's names. `Connect` opens a connection. Other requests count as `other`. */
-export const kafkaApis = [
+const kafkaApis = [
   'Connect',
   'ApiVersions',
   'Metadata',
