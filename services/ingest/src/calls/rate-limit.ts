@@ -31,30 +31,31 @@ export function createRateLimits({
   const ofCalls = new Map<string, Allowance>();
   const ofBytes = new Map<string, Allowance>();
   const senders = new Senders();
-  const allowanceOf = (allowances: Map<string, Allowance>, id: string, limit: number): Allowance => {
+  const allowanceOf = (allowances: Map<string, Allowance>, id: string, limit: number, at: number) => {
     let allowance = allowances.get(id);
     if (!allowance) allowances.set(id, (allowance = new Allowance(limit)));
-    allowance.earn(limit, now() / 1_000);
+    allowance.earn(limit, at);
     return allowance;
   };
-  const limitsOf = ({ id, rateLimit, rateLimitBytes = defaultRateLimitBytes }: Source) => {
-    const isAlone = senders.isAlone(id, now() / 1_000);
+  const limitsOf = ({ id, rateLimit, rateLimitBytes = defaultRateLimitBytes }: Source, at: number) => {
+    const isAlone = senders.isAlone(id, at);
     return { isAlone, callLimit: rateLimit ?? (isAlone ? 0 : sharedCalls), byteLimit: rateLimitBytes };
   };
   return {
     consume(source, calls, bytes) {
       const { id } = source;
-      senders.sent(id, now() / 1_000);
-      const { callLimit, byteLimit } = limitsOf(source);
-      const costs = [{ allowance: allowanceOf(ofBytes, id, byteLimit), cost: bytes }];
-      if (callLimit > 0) costs.push({ allowance: allowanceOf(ofCalls, id, callLimit), cost: calls });
+      const at = now() / 1_000;
+      senders.sent(id, at);
+      const { callLimit, byteLimit } = limitsOf(source, at);
+      const costs = [{ allowance: allowanceOf(ofBytes, id, byteLimit, at), cost: bytes }];
+      if (callLimit > 0) costs.push({ allowance: allowanceOf(ofCalls, id, callLimit, at), cost: calls });
       const waitS = Math.max(...costs.map(({ allowance, cost }) => allowance.waitS(cost)));
       if (waitS > forgivenS) return Math.ceil(waitS - forgivenS);
       for (const { allowance, cost } of costs) allowance.take(cost);
       return 0;
     },
     durationS(source, calls, bytes) {
-      const { isAlone, callLimit, byteLimit } = limitsOf(source);
+      const { isAlone, callLimit, byteLimit } = limitsOf(source, now() / 1_000);
       if (isAlone) return 0;
       return Math.max(callLimit > 0 ? calls / callLimit : 0, bytes / byteLimit);
     },
