@@ -29,6 +29,10 @@ interface ModulePatch {
 
 export type Patch = TextPatch | ModulePatch;
 
+/** A class of the library as patches extend it. `T` has the members that are used. */
+// oxlint-disable-next-line typescript/no-explicit-any -- TypeScript asks for it where a class is extended.
+export type LibraryClass<T> = new (...options: any[]) => T;
+
 /** A patch of one module. `replace` returns the new exports. */
 export function replacing<T>(module: string, replace: (original: T) => T): Patch {
   return { module, replace };

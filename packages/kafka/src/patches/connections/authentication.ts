@@ -12,7 +12,7 @@
  * Patch: what an exchange needs is prepared before it begins, the last tenth of a short session is enough, and only the broker's answer is a
  * refusal.
  */
-import { replacing } from '../apply.ts';
+import { replacing, type LibraryClass } from '../apply.ts';
 
 /** Optional part of the `sasl` object of the library's configuration. */
 export interface Prepared {
@@ -33,15 +33,12 @@ interface Authenticator {
   authenticate(): Promise<void>;
 }
 
-// oxlint-disable-next-line typescript/no-explicit-any -- TypeScript asks for it where a class is extended.
-type AuthenticatorClass = new (...options: any[]) => Authenticator;
-
 const beforeEndMs = 10_000;
 const beforeEndShare = 0.1;
 
 export const authentication = replacing(
   'broker/saslAuthenticator',
-  (Original: AuthenticatorClass): AuthenticatorClass =>
+  (Original: LibraryClass<Authenticator>): LibraryClass<Authenticator> =>
     class PreparedAuthenticator extends Original {
       override async authenticate(): Promise<void> {
         const { connection } = this;

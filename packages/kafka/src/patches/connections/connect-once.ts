@@ -6,12 +6,12 @@
  *
  * Patch: requests that find a connection closed wait until it is open.
  */
-import { replacing } from '../apply.ts';
-import type { ConnectionPoolClass } from './connection-pool.ts';
+import { replacing, type LibraryClass } from '../apply.ts';
+import type { ConnectionPool } from './connection-pool.ts';
 
 export const connectOnce = replacing(
   'network/connectionPool',
-  (Original: ConnectionPoolClass): ConnectionPoolClass =>
+  (Original: LibraryClass<ConnectionPool>): LibraryClass<ConnectionPool> =>
     class SparingPool extends Original {
       readonly #opening = new Map<number, Promise<unknown>>();
 

@@ -6,9 +6,6 @@ export interface ConnectionPool {
   send(request: MadeRequest): Promise<unknown>;
 }
 
-// oxlint-disable-next-line typescript/no-explicit-any -- TypeScript asks for it where a class is extended.
-export type ConnectionPoolClass = new (...options: any[]) => ConnectionPool;
-
 /** A request as the library makes it, before it is sent. */
 export interface MadeRequest {
   readonly request: { readonly apiKey: number; readonly apiName?: string };

@@ -7,7 +7,7 @@
  * Patch: a broker that does not answer when it is connected to counts as one that cannot be connected to, and a client that connects again
  * begins with the next broker.
  */
-import { libraryModule, replacing, type Patch } from '../apply.ts';
+import { libraryModule, replacing, type LibraryClass, type Patch } from '../apply.ts';
 
 interface Broker {
   readonly brokerAddress: string | null;
@@ -24,15 +24,12 @@ export interface BrokerPool {
   disconnect(): Promise<void>;
 }
 
-// oxlint-disable-next-line typescript/no-explicit-any -- TypeScript asks for it where a class is extended.
-type Class<T> = new (...options: any[]) => T;
-
 interface Errors {
   readonly KafkaJSConnectionError: new (message: string, of: { broker: string | null }) => Error;
 }
 
 export const hungBroker: readonly Patch[] = [
-  replacing('broker/index', (Original: Class<Broker>): Class<Broker> => {
+  replacing('broker/index', (Original: LibraryClass<Broker>): LibraryClass<Broker> => {
     const { KafkaJSConnectionError } = libraryModule('errors') as Errors;
     return class BrokerThatMayHang extends Original {
       override async connect(): Promise<void> {
@@ -48,7 +45,7 @@ export const hungBroker: readonly Patch[] = [
   }),
   replacing(
     'cluster/brokerPool',
-    (Original: Class<BrokerPool>): Class<BrokerPool> =>
+    (Original: LibraryClass<BrokerPool>): LibraryClass<BrokerPool> =>
       class PoolThatGoesOn extends Original {
         #wasDisconnected = false;
 

@@ -7,8 +7,8 @@
  *
  * Patch: requests to join have a connection of their own, which is opened on first use.
  */
-import { replacing, libraryModule } from '../apply.ts';
-import type { ConnectionPoolClass, MadeRequest } from './connection-pool.ts';
+import { libraryModule, replacing, type LibraryClass } from '../apply.ts';
+import type { ConnectionPool, MadeRequest } from './connection-pool.ts';
 
 type ConnectionClass = new (options: unknown) => { isConnected(): boolean };
 
@@ -17,7 +17,7 @@ const syncGroup = 14;
 
 export const joinConnection = replacing(
   'network/connectionPool',
-  (Original: ConnectionPoolClass): ConnectionPoolClass => {
+  (Original: LibraryClass<ConnectionPool>): LibraryClass<ConnectionPool> => {
     const Connection = libraryModule('network/connection') as ConnectionClass;
     return class PoolWithJoins extends Original {
       readonly #joining: number;

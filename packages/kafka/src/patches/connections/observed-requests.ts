@@ -7,7 +7,7 @@
  * Patch: connections report each request, with its outcome.
  */
 import { requestApis, type OnRequest, type RequestApi, type RequestOutcome } from '../../observer.ts';
-import { replacing } from '../apply.ts';
+import { replacing, type LibraryClass } from '../apply.ts';
 
 /** The library's class `Connection`: the members that are used here. */
 interface Connection {
@@ -17,9 +17,6 @@ interface Connection {
   connect(): Promise<unknown>;
   send(message: { readonly request: { readonly apiName: string } }): Promise<unknown>;
 }
-
-// oxlint-disable-next-line typescript/no-explicit-any -- TypeScript asks for it where a class is extended.
-type ConnectionClass = new (...options: any[]) => Connection;
 
 const observers = new WeakMap<object, OnRequest>();
 const apis = new Map<string, RequestApi>(requestApis.map((api) => [api, api]));
@@ -33,7 +30,7 @@ export function observeRequests(socketFactory: object, onRequest: OnRequest): vo
 
 export const observedRequests = replacing(
   'network/connection',
-  (Original: ConnectionClass): ConnectionClass =>
+  (Original: LibraryClass<Connection>): LibraryClass<Connection> =>
     class ObservedConnection extends Original {
       override connect(): Promise<unknown> {
         const onRequest = this.isConnected() ? undefined : observers.get(this.socketFactory);

@@ -13,7 +13,7 @@
  * timed out.
  */
 import type { Socket } from 'node:net';
-import { libraryModule, replacing } from '../apply.ts';
+import { libraryModule, replacing, type LibraryClass } from '../apply.ts';
 
 /** The library's class: the members that are used here. */
 interface Connection {
@@ -30,9 +30,6 @@ interface Connection {
   rejectRequests(error: Error): void;
 }
 
-// oxlint-disable-next-line typescript/no-explicit-any -- TypeScript asks for it where a class is extended.
-type ConnectionClass = new (...options: any[]) => Connection;
-
 interface Errors {
   readonly KafkaJSConnectionClosedError: new (message: string, of: { host: string; port: number }) => Error;
 }
@@ -40,41 +37,44 @@ interface Errors {
 /** Of the length of an answer, with which it begins. */
 const lengthBytes = 4;
 
-export const oneSocket = replacing('network/connection', (Original: ConnectionClass): ConnectionClass => {
-  const { KafkaJSConnectionClosedError } = libraryModule('errors') as Errors;
-  return class ConnectionOfOneSocket extends Original {
-    override async connect(): Promise<unknown> {
-      if (!this.isConnected()) this.#leaveSocket();
-      try {
-        return await super.connect();
-      } catch (error) {
-        this.socket?.destroy();
-        throw error;
-      }
-    }
-
-    override async send(message: object): Promise<unknown> {
-      const { socket } = this;
-      try {
-        return await super.send(message);
-      } catch (error) {
-        const isTimeout = (error as Partial<Error>).name === 'KafkaJSRequestTimeoutError';
-        // Others of the socket may have timed out in the same moment, and the next socket be opening.
-        if (isTimeout && this.socket === socket && !socket?.destroyed) {
-          this.#leaveSocket();
-          void this.disconnect();
+export const oneSocket = replacing(
+  'network/connection',
+  (Original: LibraryClass<Connection>): LibraryClass<Connection> => {
+    const { KafkaJSConnectionClosedError } = libraryModule('errors') as Errors;
+    return class ConnectionOfOneSocket extends Original {
+      override async connect(): Promise<unknown> {
+        if (!this.isConnected()) this.#leaveSocket();
+        try {
+          return await super.connect();
+        } catch (error) {
+          this.socket?.destroy();
+          throw error;
         }
-        throw error;
       }
-    }
 
-    #leaveSocket(): void {
-      const { host, port, socket } = this;
-      socket?.destroy();
-      this.chunks = [];
-      this.bytesBuffered = 0;
-      this.bytesNeeded = lengthBytes;
-      this.rejectRequests(new KafkaJSConnectionClosedError('Closed connection', { host, port }));
-    }
-  };
-});
+      override async send(message: object): Promise<unknown> {
+        const { socket } = this;
+        try {
+          return await super.send(message);
+        } catch (error) {
+          const isTimeout = (error as Partial<Error>).name === 'KafkaJSRequestTimeoutError';
+          // Others of the socket may have timed out in the same moment, and the next socket be opening.
+          if (isTimeout && this.socket === socket && !socket?.destroyed) {
+            this.#leaveSocket();
+            void this.disconnect();
+          }
+          throw error;
+        }
+      }
+
+      #leaveSocket(): void {
+        const { host, port, socket } = this;
+        socket?.destroy();
+        this.chunks = [];
+        this.bytesBuffered = 0;
+        this.bytesNeeded = lengthBytes;
+        this.rejectRequests(new KafkaJSConnectionClosedError('Closed connection', { host, port }));
+      }
+    };
+  },
+);

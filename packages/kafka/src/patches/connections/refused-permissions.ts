@@ -5,8 +5,8 @@
  *
  * Patch: requests keep what they were made from, and an error of a request is completed with it.
  */
-import { replacing } from '../apply.ts';
-import type { ConnectionPoolClass, MadeRequest } from './connection-pool.ts';
+import { replacing, type LibraryClass } from '../apply.ts';
+import type { ConnectionPool, MadeRequest } from './connection-pool.ts';
 import type { Definition, LookUp, MakeRequest } from './request-versions.ts';
 
 /** The permission that is missing. */
@@ -34,7 +34,7 @@ function keepingContent(make: MakeRequest): MakeRequest {
 
 export const refusedPermissions = replacing(
   'network/connectionPool',
-  (Original: ConnectionPoolClass): ConnectionPoolClass =>
+  (Original: LibraryClass<ConnectionPool>): LibraryClass<ConnectionPool> =>
     class DescribingPool extends Original {
       override send(request: MadeRequest): Promise<unknown> {
         return super.send(request).catch((error: unknown) => {

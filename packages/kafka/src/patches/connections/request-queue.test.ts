@@ -43,39 +43,14 @@ test('the original looks for late requests all the time, and sets a timer below 
   assert.ok(Number(answered[0]) < 0);
 });
 
-/** Whether a request that was sent just before its connection closed is given up when its time is over. */
-function isGivenUp(t: TestContext, load: typeof original): boolean {
-  t.mock.timers.enable({ apis: ['setInterval'] });
+/** Whether a request that was sent, or throttled, just before its connection closed is given up. */
+function isGivenUp(t: TestContext, load: typeof original, request: 'sent' | 'throttled'): boolean {
+  t.mock.timers.enable({ apis: ['setInterval', 'setTimeout'] });
   const Queue = load('network/requestQueue') as QueueClass;
   const isConnected = () => false;
   const queue = new Queue({ logger: silent, requestTimeout: -1, enforceRequestTimeout: true, isConnected });
   queue.scheduleRequestTimeoutCheck();
-  let isOver = false;
-  const reject = () => {
-    isOver = true;
-  };
-  queue.push({ entry: { correlationId: 1, reject }, expectResponse: true, sendRequest: () => undefined });
-  queue.destroy();
-  t.mock.timers.tick(500);
-  t.mock.timers.reset();
-  return isOver;
-}
-
-test('a request that was sent before its connection closed times out', (t) => {
-  assert.equal(isGivenUp(t, patched), true);
-});
-
-test('the original waits for its answer forever', (t) => {
-  assert.equal(isGivenUp(t, original), false);
-});
-
-/** Whether a request that waits for the end of a throttling when its connection closes is given up. */
-function isThrottledGivenUp(t: TestContext, load: typeof original): boolean {
-  t.mock.timers.enable({ apis: ['setInterval', 'setTimeout'] });
-  const Queue = load('network/requestQueue') as QueueClass;
-  const queue = new Queue({ logger: silent, requestTimeout: -1, enforceRequestTimeout: true });
-  queue.scheduleRequestTimeoutCheck();
-  queue.throttledUntil = Infinity;
+  if (request === 'throttled') queue.throttledUntil = Infinity;
   let isOver = false;
   const reject = () => {
     isOver = true;
@@ -88,10 +63,12 @@ function isThrottledGivenUp(t: TestContext, load: typeof original): boolean {
   return isOver;
 }
 
-test('a request that was throttled before its connection closed times out', (t) => {
-  assert.equal(isThrottledGivenUp(t, patched), true);
-});
+for (const request of ['sent', 'throttled'] as const) {
+  test(`a request that was ${request} before its connection closed times out`, (t) => {
+    assert.equal(isGivenUp(t, patched, request), true);
+  });
 
-test('the original never sends it', (t) => {
-  assert.equal(isThrottledGivenUp(t, original), false);
-});
+  test(`the original waits forever for one that was ${request}`, (t) => {
+    assert.equal(isGivenUp(t, original, request), false);
+  });
+}

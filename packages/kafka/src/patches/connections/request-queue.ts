@@ -7,7 +7,7 @@
  *
  * Patch: timers run while requests wait for their responses, or wait to be sent, and only then.
  */
-import { replacing } from '../apply.ts';
+import { replacing, type LibraryClass } from '../apply.ts';
 
 /** The library's class for the requests of one connection: the members that are used here. */
 export interface RequestQueue {
@@ -28,15 +28,12 @@ interface PendingAnswer {
   timeoutRequest(): void;
 }
 
-// oxlint-disable-next-line typescript/no-explicit-any -- TypeScript asks for it where a class is extended.
-type RequestQueueClass = new (...options: any[]) => RequestQueue;
-
 /** Requests may take seconds. */
 const timeoutCheckMs = 500;
 
 export const requestQueue = replacing(
   'network/requestQueue',
-  (Original: RequestQueueClass): RequestQueueClass =>
+  (Original: LibraryClass<RequestQueue>): LibraryClass<RequestQueue> =>
     class SparingQueue extends Original {
       override scheduleCheckPendingRequests(): void {
         if (this.pending.length > 0) super.scheduleCheckPendingRequests();

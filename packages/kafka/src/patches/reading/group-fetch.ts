@@ -10,7 +10,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Consumer } from 'kafkajs';
 import { FetchedBatch } from '../../wire/fetched-batch.ts';
-import { replacing, type Patch } from '../apply.ts';
+import { replacing, type LibraryClass, type Patch } from '../apply.ts';
 import type { FetchPartition, FetchRequest, FetchTopic } from './fetch-request.ts';
 import type { FetchAnswer } from './fetch-response.ts';
 
@@ -66,9 +66,6 @@ interface Group {
   fetch(nodeId: string): Promise<FetchedBatch[]>;
 }
 
-// oxlint-disable-next-line typescript/no-explicit-any -- TypeScript asks for it where a class is extended.
-type GroupClass = new (...options: any[]) => Group;
-
 interface TopicPartitions {
   readonly topic: string;
   readonly partitions: readonly number[];
@@ -100,7 +97,7 @@ export function decideFetches(consumer: Consumer, fetching: Fetching): void {
 }
 
 export const groupFetch: readonly Patch[] = [
-  replacing('consumer/consumerGroup', (Original: GroupClass): GroupClass => leanGroup(Original)),
+  replacing('consumer/consumerGroup', leanGroup),
   replacing('consumer/index', (create: CreateConsumer): CreateConsumer => (options) => {
     const consumer = create(options);
     clusters.set(consumer, options.cluster);
@@ -108,7 +105,7 @@ export const groupFetch: readonly Patch[] = [
   }),
 ];
 
-function leanGroup(Original: GroupClass): GroupClass {
+function leanGroup(Original: LibraryClass<Group>): LibraryClass<Group> {
   return class LeanGroup extends Original {
     readonly #fetching = fetchings.get(this.cluster);
     #layout: Layout | undefined;
