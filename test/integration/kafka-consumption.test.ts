@@ -11,7 +11,7 @@ import { sharedBroker } from '../support/kafka/broker.ts';
 import { connectAdmin, type KafkaAdmin } from '../support/kafka/kafka-admin.ts';
 import { eventually, limitMs } from '@tailrace/testing';
 import { joinGroup, openKafka, type TestKafka, type TestMember } from '../support/kafka/kafka-client.ts';
-import { startKafkaProxy } from '../support/kafka/kafka-proxy.ts';
+import { startKafkaProxy, type KafkaProxy } from '../support/kafka/kafka-proxy.ts';
 import { steadily } from '../support/steadily.ts';
 
 let brokers: readonly string[];
@@ -43,6 +43,17 @@ function offsetsOf({ records }: TestMember): number[] {
 
 const finish = (record: TrackedRecord): void => {
   record.done();
+};
+
+/** What happens to the connections of a consumer. */
+const disturbances: Readonly<Record<string, (proxy: KafkaProxy) => unknown>> = {
+  'after answers that were cut off in the middle'(proxy) {
+    proxy.halveAnswers = 10;
+    return proxy.lost.waitFor(10);
+  },
+  'on other connections where the ones it has do not answer'(proxy) {
+    proxy.forget();
+  },
 };
 
 // These tests mostly wait.
@@ -186,19 +197,20 @@ describe('a consumer', { concurrency: true }, () => {
     await eventually(pausedPartitions, (paused) => paused === 0);
   });
 
-  test('goes on after answers that were cut off in the middle', async () => {
-    const topic = await kafka.createTopic();
-    await using proxy = await startKafkaProxy(brokers[0] ?? '');
-    await using behind = openKafka(proxy.brokers);
-    await using member = await joinGroup(behind, { groupId: `${topic}.group`, topics: [topic] });
-    await publish(topic, numbers(10));
-    await member.records.waitFor(10);
-    proxy.halveAnswers = 10;
-    await proxy.lost.waitFor(10);
-    await publish(topic, numbers(10));
-    // Where it joined again, it receives the first ones again.
-    await member.records.find(({ offset }) => offset === 19);
-  });
+  for (const [what, disturb] of Object.entries(disturbances)) {
+    test(`goes on ${what}`, async () => {
+      const topic = await kafka.createTopic();
+      await using proxy = await startKafkaProxy(brokers[0] ?? '');
+      await using behind = openKafka(proxy.brokers);
+      await using member = await joinGroup(behind, { groupId: `${topic}.group`, topics: [topic] });
+      await publish(topic, numbers(10));
+      await member.records.waitFor(10);
+      await disturb(proxy);
+      await publish(topic, numbers(10));
+      // Where it joined again, it receives the first ones again.
+      await member.records.find(({ offset }) => offset === 19);
+    });
+  }
 
   test('joins through another broker where the first one accepts connections and hangs', async () => {
     const topic = await kafka.createTopic();
@@ -208,18 +220,6 @@ describe('a consumer', { concurrency: true }, () => {
     await using behind = openKafka([...proxy.brokers, ...brokers]);
     await using member = await joinGroup(behind, { groupId: `${topic}.group`, topics: [topic] });
     await member.records.waitFor(10);
-  });
-
-  test('opens other connections when the ones it has do not answer', async () => {
-    const topic = await kafka.createTopic();
-    await using proxy = await startKafkaProxy(brokers[0] ?? '');
-    await using behind = openKafka(proxy.brokers);
-    await using member = await joinGroup(behind, { groupId: `${topic}.group`, topics: [topic] });
-    await publish(topic, numbers(10));
-    await member.records.waitFor(10);
-    proxy.forget();
-    await publish(topic, numbers(10));
-    await member.records.find(({ offset }) => offset === 19);
   });
 
   test('keeps the work of a partition that stays, and revokes the work of one that moves', async () => {
