@@ -46,10 +46,24 @@ const finish = (record: TrackedRecord): void => {
 };
 
 /** What happens to the connections of a consumer. */
-const disturbances: Readonly<Record<string, (proxy: KafkaProxy) => unknown>> = {
+const disturbances: Readonly<Record<string, (proxy: KafkaProxy, groupId: string) => unknown>> = {
   'after answers that were cut off in the middle'(proxy) {
     proxy.halveAnswers = 10;
     return proxy.lost.waitFor(10);
+  },
+  async 'after Kafka has removed it, and its request to join again was not answered'(proxy, groupId) {
+    proxy.hang();
+    await eventually(
+      () => admin.memberIds(groupId),
+      (ids) => ids.length === 0,
+    );
+    proxy.loseJoinAnswers = 1;
+    proxy.resume();
+    await proxy.lost.waitFor(1);
+    await eventually(
+      () => admin.memberIds(groupId),
+      (ids) => ids.length === 1,
+    );
   },
   'on other connections where the ones it has do not answer'(proxy) {
     proxy.forget();
@@ -202,10 +216,11 @@ describe('a consumer', { concurrency: true }, () => {
       const topic = await kafka.createTopic();
       await using proxy = await startKafkaProxy(brokers[0] ?? '');
       await using behind = openKafka(proxy.brokers);
-      await using member = await joinGroup(behind, { groupId: `${topic}.group`, topics: [topic] });
+      const groupId = `${topic}.group`;
+      await using member = await joinGroup(behind, { groupId, topics: [topic] });
       await publish(topic, numbers(10));
       await member.records.waitFor(10);
-      await disturb(proxy);
+      await disturb(proxy, groupId);
       await publish(topic, numbers(10));
       // Where it joined again, it receives the first ones again.
       await member.records.find(({ offset }) => offset === 19);

@@ -18,6 +18,7 @@ import { adminRequests } from './patches/reading/admin-requests.ts';
 import { fetchRequest } from './patches/reading/fetch-request.ts';
 import { fetchResponse } from './patches/reading/fetch-response.ts';
 import { groupFetch } from './patches/reading/group-fetch.ts';
+import { lostMembership } from './patches/reading/lost-membership.ts';
 import { metadata } from './patches/reading/metadata.ts';
 import { offsetCheck } from './patches/reading/offset-check.ts';
 import { messagesByPartition } from './patches/writing/messages-by-partition.ts';
@@ -45,6 +46,7 @@ const kafkajs = loadPatched([
   ...hungBroker,
   refusedPermissions,
   offsetCheck,
+  ...lostMembership,
   ...groupFetch,
   adminRequests,
 ]);

@@ -13,6 +13,8 @@ export interface KafkaProxy extends AsyncDisposable {
   loseProduceAnswers: number;
   /** The same for answers to requests that end a transaction. */
   loseCommitAnswers: number;
+  /** The same for answers to requests to join a group. */
+  loseJoinAnswers: number;
   /** So many answers, from now on, are passed on by half; the connection ends then. */
   halveAnswers: number;
   /** Passes on no answers to produce requests until `resumeProduceAnswers()`. */
@@ -31,8 +33,9 @@ export interface KafkaProxy extends AsyncDisposable {
 
 /** Kafka's numbers of requests. */
 const produce = 0;
-const losable = new Map<number, 'loseProduceAnswers' | 'loseCommitAnswers'>([
+const losable = new Map<number, 'loseProduceAnswers' | 'loseCommitAnswers' | 'loseJoinAnswers'>([
   [produce, 'loseProduceAnswers'],
+  [11 /* join group */, 'loseJoinAnswers'],
   [26 /* end of a transaction */, 'loseCommitAnswers'],
 ]);
 const namesBrokers = new Set([3 /* metadata */, 10 /* find coordinator */]);
@@ -59,6 +62,7 @@ export async function startKafkaProxy(broker: string): Promise<KafkaProxy> {
     brokers: [`127.0.0.1:${own.port}`],
     loseProduceAnswers: 0,
     loseCommitAnswers: 0,
+    loseJoinAnswers: 0,
     halveAnswers: 0,
     lost,
     pauseProduceAnswers() {
