@@ -173,7 +173,7 @@ export class Audiences {
   /** Resolves once the sync is recorded in Kafka. */
   async #start(
     key: AudienceKey,
-    { name, ratePerSecond = this.#options.ratePerSecond }: AudienceTarget,
+    target: AudienceTarget,
     room: Room,
     kind: Pick<AudienceSync, 'kind' | 'read' | 'members'>,
   ): Promise<Audience> {
@@ -181,7 +181,7 @@ export class Audiences {
     const started = Promise.withResolvers<undefined>();
     const audience: Audience = {
       ...key,
-      name,
+      name: target.name,
       members: this.#find(key)?.members ?? 0,
       sync: {
         id: randomUUID(),
@@ -194,6 +194,7 @@ export class Audiences {
       },
     };
     const { membership, signal } = room;
+    const ratePerSecond = this.#rateOf(target);
     const onStarted = (): void => {
       started.resolve(undefined);
     };
@@ -217,6 +218,14 @@ export class Audiences {
       });
     });
     return sync.audience;
+  }
+
+  /** A limited token sends no faster than its source may over HTTP, nor than by default. */
+  #rateOf({ sourceId, asker, ratePerSecond: wanted }: AudienceTarget): number {
+    const { config, ratePerSecond } = this.#options;
+    if (!isLimited(asker)) return wanted ?? ratePerSecond;
+    const { rateLimit = Infinity } = config.source(sourceId) ?? {};
+    return Math.min(wanted ?? Infinity, ratePerSecond, rateLimit);
   }
 
   #logEnd(audience: Audience): void {

@@ -4,7 +4,6 @@
  */
 import {
   defaultRateLimitBytes,
-  defaultSharedRateLimit,
   differencesOf,
   type BeforeWrite,
   type ConfigSnapshot,
@@ -70,13 +69,12 @@ function checkLimits(caller: Caller | undefined, write: Entry, current: ConfigSn
   if (write.entry === null) return;
   const wanted = ratesOf(write.entry);
   const allowed = ratesOf(kind === 'source' ? current.source(id) : current.destination(id));
-  // A first limit of its own takes the place of the one that a source has while others send.
+  // A first limit takes the place of the one that the source has in ingest while others send, which may be lower.
   const isFirst = kind === 'source' && allowed.calls === Infinity && wanted.calls < Infinity;
-  const calls = isFirst ? defaultSharedRateLimit : allowed.calls;
-  if (wanted.calls > calls || wanted.bytes > allowed.bytes) {
+  if (isFirst || wanted.calls > allowed.calls || wanted.bytes > allowed.bytes) {
     throw new TailraceError(
       'forbidden',
-      'A limited token may lower a rate limit, and neither raise nor remove it.',
+      'A limited token may lower a rate limit. It may not raise or remove it, or give a source without a rateLimit one.',
     );
   }
   if (write.kind !== 'destination') return;
