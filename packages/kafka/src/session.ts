@@ -37,8 +37,12 @@ export interface TopicPartition {
  * throw, and the next join resets them.
  */
 export interface Session {
-  /** Resolves when the consumer has joined its group for the first time. */
-  readonly joined: Promise<void>;
+  /**
+   * Resolves when the consumer has joined its group for the first time.
+   *
+   * @throws TailraceError `shutting-down` where it is ended before that
+   */
+  readonly joined: Promise<undefined>;
   readonly isInGroup: boolean;
   /** Whether the consumer is in the group, and a broker has answered within the last 10 s. */
   readonly healthy: boolean;
@@ -106,12 +110,13 @@ export function startSession(options: SessionOptions): Session {
     }
   };
 
-  const joined = new Promise<void>((resolve) => {
-    consumer.on(consumer.events.GROUP_JOIN, ({ payload }) => {
-      inGroup = true;
-      onJoin(payload.memberId, payload.memberAssignment);
-      resolve();
-    });
+  const joined = Promise.withResolvers<undefined>();
+  // A scan does not wait for it.
+  joined.promise.catch(() => undefined);
+  consumer.on(consumer.events.GROUP_JOIN, ({ payload }) => {
+    inGroup = true;
+    onJoin(payload.memberId, payload.memberAssignment);
+    joined.resolve(undefined);
   });
   consumer.on(consumer.events.STOP, () => {
     inGroup = false;
@@ -142,7 +147,7 @@ export function startSession(options: SessionOptions): Session {
       });
 
   return {
-    joined,
+    joined: joined.promise,
     get isInGroup() {
       return inGroup;
     },
@@ -175,8 +180,25 @@ export function startSession(options: SessionOptions): Session {
       const { signal } = leftInTime;
       await Promise.race([left, wait(timeoutMs, undefined, { signal }).catch(() => undefined)]);
       leftInTime.abort();
+      joined.reject(new TailraceError('shutting-down'));
     },
   };
+}
+
+/** Resolves with `opening`. Where the client of Kafka closes meanwhile, it is ended by `close`. */
+export async function unlessClosing<T>(
+  closing: AbortSignal,
+  close: () => Promise<void>,
+  opening: Promise<T>,
+): Promise<T> {
+  const onClosing = (): void => void close();
+  closing.addEventListener('abort', onClosing);
+  if (closing.aborted) onClosing();
+  try {
+    return await opening;
+  } finally {
+    closing.removeEventListener('abort', onClosing);
+  }
 }
 
 /** Checks what the types of the library do not know: it passes on batches of patches/reading/group-fetch.ts. */

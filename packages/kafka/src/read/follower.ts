@@ -3,10 +3,11 @@
  * topics that every process needs in full.
  */
 import { randomUUID } from 'node:crypto';
+import { TailraceError } from '@tailrace/errors';
 import { topicOffsets, type TopicOffsets } from '../admin/offsets.ts';
 import { toRecord } from '../fetched-record.ts';
 import type { ConsumedRecord } from '../record.ts';
-import { startSession, type Processing } from '../session.ts';
+import { startSession, unlessClosing, type Processing } from '../session.ts';
 import type { FetchedBatch } from '../wire/fetched-batch.ts';
 import { leaveTimeoutMs, type ReaderDependencies } from './reader.ts';
 
@@ -56,7 +57,7 @@ interface Waiter {
 }
 
 export async function startFollower(
-  { createConsumer, admin, classify, log, reportUnreadable }: ReaderDependencies,
+  { createConsumer, admin, classify, log, reportUnreadable, closing }: ReaderDependencies,
   { topic, onRecord }: FollowOptions,
 ): Promise<Follower> {
   /** By partition, when a fetch last showed that there was nothing more to read. */
@@ -161,9 +162,13 @@ export async function startFollower(
     waiters = [];
   };
 
-  await session.joined;
-  try {
+  const open = async (): Promise<void> => {
+    await session.joined;
     await refresh();
+    if (closing.aborted) throw new TailraceError('shutting-down');
+  };
+  try {
+    await unlessClosing(closing, close, open());
   } catch (error) {
     await close();
     throw error;
