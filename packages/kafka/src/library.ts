@@ -11,6 +11,7 @@ import { joinConnection } from './patches/connections/join-connection.ts';
 import { observedRequests } from './patches/connections/observed-requests.ts';
 import { oneSocket } from './patches/connections/one-socket.ts';
 import { refusedPermissions, requestContents } from './patches/connections/refused-permissions.ts';
+import { removedBroker } from './patches/connections/removed-broker.ts';
 import { requestFrame } from './patches/connections/request-frame.ts';
 import { requestQueue } from './patches/connections/request-queue.ts';
 import { requestVersions } from './patches/connections/request-versions.ts';
@@ -43,6 +44,7 @@ const kafkajs = loadPatched([
   connectOnce,
   joinConnection,
   ...hungBroker,
+  removedBroker,
   refusedPermissions,
   offsetCheck,
   ...groupFetch,
