@@ -19,8 +19,12 @@ export interface SessionOptions {
   readonly log: KafkaLog;
   /** Added to log lines. */
   readonly fields: Readonly<Record<string, unknown>>;
-  /** Called inside the library's join, before the first fetch of the new generation. */
-  readonly onJoin: (memberId: string, assignment: Readonly<Record<string, number[]>>) => void;
+  /**
+   * Called inside the library's join, before the first fetch of the new generation.
+   *
+   * @param isSame whether it was the same member in the generation before, without a crash between
+   */
+  readonly onJoin: (assignment: Readonly<Record<string, number[]>>, isSame: boolean) => void;
   /** Called for one batch at a time. If it returns a promise, the next batch and the heartbeats wait for it. */
   readonly onBatch: (batch: FetchedBatch, processing: Processing) => void | Promise<void>;
   /** While it returns false the group is not joined. */
@@ -68,6 +72,7 @@ export function startSession(options: SessionOptions): Session {
   const ending = new AbortController();
   const ended = (): boolean => ending.signal.aborted;
   let inGroup = false;
+  let memberId: string | undefined;
   let isRejoining = false;
   let lastAnswerAt = 0;
 
@@ -114,8 +119,10 @@ export function startSession(options: SessionOptions): Session {
   // A scan does not wait for it.
   joined.promise.catch(() => undefined);
   consumer.on(consumer.events.GROUP_JOIN, ({ payload }) => {
+    const isSame = inGroup && payload.memberId === memberId;
     inGroup = true;
-    onJoin(payload.memberId, payload.memberAssignment);
+    memberId = payload.memberId;
+    onJoin(payload.memberAssignment, isSame);
     joined.resolve(undefined);
   });
   consumer.on(consumer.events.STOP, () => {

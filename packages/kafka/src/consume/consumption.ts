@@ -215,8 +215,8 @@ export async function startConsumption(
     fields: { groupId },
     onBatch,
     mayJoin: () => !refusals.clock.areLasting,
-    onJoin(memberId, assigned) {
-      assignment.onJoin(memberId, assigned);
+    onJoin(assigned, isSame) {
+      assignment.onJoin(assigned, isSame);
       owned.clear();
       for (const { partition } of partitions) owned.add(partition);
       membership.joined();

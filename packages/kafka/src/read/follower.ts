@@ -33,10 +33,7 @@ export interface Follower {
 
 /** How long a fetch waits for records. A new record ends it immediately. */
 export const followerMaxWaitMs = 500;
-/**
- * After a crash the library joins as a new member, and Kafka waits this long for the old member. It is the minimum that
- * brokers allow by default.
- */
+/** The minimum that brokers allow by default. A group of which the process was killed ends after it. */
 export const followerSessionTimeoutMs = 6_000;
 /**
  * Compaction may remove the last records of a topic, so that the offset before its end never arrives. A fetch that waits its
