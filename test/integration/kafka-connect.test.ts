@@ -40,6 +40,13 @@ test('the error names a port that refuses connections, and what to check', async
   }
 });
 
+test('a consumer that finds no broker ends when its client closes', async () => {
+  const kafka = openKafka([`127.0.0.1:${await closedPort()}`]);
+  const opening = kafka.consume({ groupId: 'any', topics: ['any'], onRecord: () => undefined });
+  await kafka.log.find(({ message }) => message === 'Kafka unavailable, retrying');
+  await Promise.all([kafka.close(), assert.rejects(opening, { code: 'shutting-down' })]);
+});
+
 // The library itself would retry for a minute.
 test('the error names a port that does not answer in time, and closing does not wait for it', async () => {
   const sockets = new Set<Socket>();

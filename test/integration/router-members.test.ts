@@ -1,4 +1,4 @@
-/** Routers that join and leave: moved partitions, and members of the previous release. */
+/** Routers that join and leave, and the partitions that move. */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { applyConfiguration } from '@tailrace/config';
@@ -9,7 +9,7 @@ import { sharedBroker } from '../support/kafka/broker.ts';
 import { frame, startFaultyRegistry, type FaultyRegistry } from '../support/kafka/registry.ts';
 import { connectAdmin, type KafkaAdmin } from '../support/kafka/kafka-admin.ts';
 import { eventually } from '@tailrace/testing';
-import { joinGroup, openKafka, type TestKafka } from '../support/kafka/kafka-client.ts';
+import { openKafka, type TestKafka } from '../support/kafka/kafka-client.ts';
 import { startServiceHere } from '../support/processes/here.ts';
 import { startService, type Environment } from '../support/processes/process.ts';
 import { createTopics, headerOf, readAll, uniquePrefix } from '../support/kafka/topics.ts';
@@ -144,37 +144,4 @@ test('a router that takes over a partition knows which keys wait in it', async (
       .map((record) => headerOf(record, 'event-id'));
     assert.deepEqual([...new Set(ids)], [`1-framed-${partition}`, `2-plain-${partition}`]);
   }
-});
-
-test('routers of this release and of the previous one share a group, in either order of joining', async () => {
-  registry.answers(() => 200);
-  const groupId = `${prefix}router`;
-  /** Subscribes to `events` only, with the protocol of the previous release. */
-  const joinAsBefore = () =>
-    joinGroup(kafka, {
-      groupId,
-      topics: [names.events],
-      onRecord(record) {
-        record.done();
-      },
-    });
-  const share = (member: Awaited<ReturnType<typeof joinAsBefore>>, count: number): Promise<unknown> =>
-    eventually(
-      () => member.partitions.length,
-      (length) => length === count,
-    );
-
-  const before = await joinAsBefore();
-  await share(before, partitions);
-  await using router = await startServiceHere('router', environment);
-  await share(before, partitions / 2);
-  await before.close();
-  await writeToAll('upgraded');
-  await untilDelivered('upgraded');
-
-  // A downgrade.
-  await using again = await joinAsBefore();
-  await share(again, partitions / 2);
-  await router.stop();
-  await share(again, partitions);
 });

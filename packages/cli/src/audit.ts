@@ -24,13 +24,7 @@ function actor(): AuditActor {
 export function auditedAs(topic: string, command: string): BeforeWrite {
   return (write, current) => {
     const { kind, id, entry } = write;
-    const before =
-      kind === 'source'
-        ? current.source(id)
-        : kind === 'destination'
-          ? current.destination(id)
-          : current.token(id);
-    const changes = differencesOf(before, entry);
+    const changes = differencesOf(current[kind](id), entry);
     return [
       encodeAudit(
         topic,

@@ -59,7 +59,6 @@ export {
 export {
   configurationSchema,
   defaultRateLimitBytes,
-  defaultSharedRateLimit,
   destinationSchema,
   sourceSchema,
   webhooksSettingsSchema,

@@ -8,7 +8,7 @@ import type {
   Producer,
   ProducerConfig,
 } from 'kafkajs';
-import { coPartitionedAssigners } from './consume/assigner.ts';
+import { coPartitionedAssigner } from './consume/assigner.ts';
 import { heartbeatIntervalMs, maxWaitMs } from './consume/pacing.ts';
 import { bridgeLog, type KafkaLog } from './log.ts';
 import type { OnRequest } from './observer.ts';
@@ -158,7 +158,7 @@ export function createClients(client: LibraryClient): Clients {
         sessionTimeout: sessionTimeoutMs,
         heartbeatInterval: heartbeatIntervalMs,
         fetching,
-        partitionAssigners: owned ? coPartitionedAssigners(owned) : [kafkajs.PartitionAssigners.roundRobin],
+        partitionAssigners: [owned ? coPartitionedAssigner(owned) : kafkajs.PartitionAssigners.roundRobin],
       }),
     followerConsumer: (groupId, onAnswer) =>
       readerConsumer({ groupId, fetching: { waitMs: followerWaitMs, onAnswer } }),

@@ -4,6 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { eventually, simulateTime } from '@tailrace/testing';
 import type { TrackedRecord } from './consume/partition/tracked-record.ts';
+import type { Kafka } from './kafka.ts';
 import { MemoryCluster } from './testing/cluster.ts';
 
 setFlagsFromString('--expose-gc');
@@ -14,10 +15,36 @@ test('a consumer that is still joining when its client closes leaves the group',
   cluster.createTopic('events');
   const kafka = cluster.connect();
   const joining = kafka.consume({ groupId: 'group', topics: ['events'], onRecord: () => undefined });
-  await kafka.close();
-  await joining;
+  await Promise.allSettled([kafka.close(), joining]);
   await using other = cluster.connect();
   assert.equal((await other.inspectGroup('group', ['events'])).members, 0);
+});
+
+test('a consumer or follower that waits for brokers ends when its client closes', async () => {
+  const cluster = new MemoryCluster();
+  cluster.createTopic('events');
+  const open = {
+    consume: (kafka: Kafka) => kafka.consume({ groupId: 'g', topics: ['events'], onRecord: () => undefined }),
+    follow: (kafka: Kafka) => kafka.follow({ topic: 'events', onRecord: () => undefined }),
+  };
+  for (const [kind, wasReached] of [
+    ['consume', false],
+    ['consume', true],
+    ['follow', true],
+  ] as const) {
+    cluster.start();
+    const warned = Promise.withResolvers<undefined>();
+    const ignore = (): void => undefined;
+    const warn = (): void => {
+      warned.resolve(undefined);
+    };
+    const kafka = cluster.connect({ debug: ignore, info: ignore, warn, error: ignore });
+    if (wasReached) await kafka.ping();
+    cluster.stop();
+    const opening = open[kind](kafka);
+    await warned.promise;
+    await Promise.all([kafka.close(), assert.rejects(opening, { code: 'shutting-down' })]);
+  }
 });
 
 test('a client of Kafka keeps nothing of what was closed', async () => {

@@ -33,14 +33,16 @@ import { createTopicLayouts } from './publish/layouts.ts';
 import { partitionOfKey } from './publish/murmur2.ts';
 import { BatchingPublisher, type Publisher, type PublisherOptions } from './publish/publisher.ts';
 import { Refusals, type KafkaRefusals } from './refusals.ts';
+import type { CreateReader, ReaderDependencies } from './read/reader.ts';
 import { startFollower, type Follower, type FollowOptions } from './read/follower.ts';
 import { startScan, type Scan, type ScanOptions } from './read/scan.ts';
 import { startTail, type Tail, type TailOptions } from './read/tail.ts';
 import { createUnreadableReporter } from './unreadable.ts';
 
 /**
- * `close()` closes everything that was opened through it. What is opening at that time is closed once it is open. All methods throw
- * TailraceError `kafka-unavailable` or `kafka-refused-credentials` when Kafka cannot be used, unless they are documented to wait.
+ * `close()` closes everything that was opened through it. What is opening at that time fails with `shutting-down`, or is closed once it is
+ * open. All methods throw TailraceError `kafka-unavailable` or `kafka-refused-credentials` when Kafka cannot be used, unless they are
+ * documented to wait.
  */
 export interface Kafka {
   /** An idempotent producer with acks=all. It connects with the first record, and waits for brokers. */
@@ -139,7 +141,8 @@ export function openKafka(
   const metadata = openAdministration(clients.admin, classify);
   const lookUps = openAdministration(clients.admin, classify);
   const layouts = createTopicLayouts(metadata.administer);
-  let isClosed = false;
+  const ending = new AbortController();
+  const closing = ending.signal;
   const closeLater = async <T extends { close(): Promise<void> }>(opening: Promise<T>): Promise<T> => {
     const resource = await opening;
     opened.add(resource);
@@ -149,18 +152,21 @@ export function openKafka(
       opened.delete(resource);
       return close(...options);
     };
-    if (isClosed) await resource.close();
+    if (closing.aborted) await resource.close();
     return resource;
   };
   const connectedAdmin = () => administer((admin) => Promise.resolve(admin));
 
-  const openScan = async (options: ScanOptions): Promise<Scan> => {
-    const createConsumer = clients.scanConsumer;
-    return startScan(
-      { createConsumer, admin: await connectedAdmin(), classify, log, reportUnreadable },
-      options,
-    );
-  };
+  const reader = async (createConsumer: CreateReader): Promise<ReaderDependencies> => ({
+    createConsumer,
+    admin: await connectedAdmin(),
+    classify,
+    log,
+    reportUnreadable,
+    closing,
+  });
+  const openScan = async (options: ScanOptions): Promise<Scan> =>
+    startScan(await reader(clients.scanConsumer), options);
 
   return {
     publisher(options) {
@@ -201,6 +207,7 @@ export function openKafka(
         pacing,
         refusals,
         lookUpAdmin: lookUps.admin,
+        closing,
       };
       return closeLater(
         startConsumption({ ...dependencies, admin: await retryUntilConnected(admin) }, options),
@@ -208,23 +215,11 @@ export function openKafka(
     },
 
     async follow(options) {
-      const createConsumer = clients.followerConsumer;
-      return closeLater(
-        startFollower(
-          { createConsumer, admin: await connectedAdmin(), classify, log, reportUnreadable },
-          options,
-        ),
-      );
+      return closeLater(startFollower(await reader(clients.followerConsumer), options));
     },
 
     async tail(options) {
-      const createConsumer = clients.tailConsumer;
-      return closeLater(
-        startTail(
-          { createConsumer, admin: await connectedAdmin(), classify, log, reportUnreadable },
-          options,
-        ),
-      );
+      return closeLater(startTail(await reader(clients.tailConsumer), options));
     },
 
     scan: (options) => closeLater(openScan(options)),
@@ -295,7 +290,7 @@ export function openKafka(
     refusals: () => ({ commits: refusals.commits.count, clock: refusals.clock.count }),
 
     async close() {
-      isClosed = true;
+      ending.abort();
       for (const resource of opened) await resource.close();
       opened.clear();
       await Promise.all([administration.close(), metadata.close(), lookUps.close()]);
@@ -304,15 +299,16 @@ export function openKafka(
   };
 
   async function retryUntilConnected<T>(connect: () => Promise<T>): Promise<T> {
-    for (;;) {
+    while (!closing.aborted) {
       try {
         return await connect();
       } catch (error) {
         const failure = classify(error);
         if (!(failure instanceof TailraceError)) throw failure;
         log.warn({ err: failure }, 'Kafka unavailable, retrying');
-        await wait(connectPauseMs);
+        await wait(connectPauseMs, undefined, { signal: closing }).catch(() => undefined);
       }
     }
+    throw new TailraceError('shutting-down');
   }
 }

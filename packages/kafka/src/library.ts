@@ -11,6 +11,7 @@ import { joinConnection } from './patches/connections/join-connection.ts';
 import { observedRequests } from './patches/connections/observed-requests.ts';
 import { oneSocket } from './patches/connections/one-socket.ts';
 import { refusedPermissions, requestContents } from './patches/connections/refused-permissions.ts';
+import { removedBroker } from './patches/connections/removed-broker.ts';
 import { requestFrame } from './patches/connections/request-frame.ts';
 import { requestQueue } from './patches/connections/request-queue.ts';
 import { requestVersions } from './patches/connections/request-versions.ts';
@@ -18,7 +19,7 @@ import { adminRequests } from './patches/reading/admin-requests.ts';
 import { fetchRequest } from './patches/reading/fetch-request.ts';
 import { fetchResponse } from './patches/reading/fetch-response.ts';
 import { groupFetch } from './patches/reading/group-fetch.ts';
-import { lostMembership } from './patches/reading/lost-membership.ts';
+import { membership } from './patches/reading/membership.ts';
 import { metadata } from './patches/reading/metadata.ts';
 import { offsetCheck } from './patches/reading/offset-check.ts';
 import { messagesByPartition } from './patches/writing/messages-by-partition.ts';
@@ -44,9 +45,10 @@ const kafkajs = loadPatched([
   connectOnce,
   joinConnection,
   ...hungBroker,
+  removedBroker,
   refusedPermissions,
   offsetCheck,
-  ...lostMembership,
+  ...membership,
   ...groupFetch,
   adminRequests,
 ]);

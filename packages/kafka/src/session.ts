@@ -19,8 +19,12 @@ export interface SessionOptions {
   readonly log: KafkaLog;
   /** Added to log lines. */
   readonly fields: Readonly<Record<string, unknown>>;
-  /** Called inside the library's join, before the first fetch of the new generation. */
-  readonly onJoin: (memberId: string, assignment: Readonly<Record<string, number[]>>) => void;
+  /**
+   * Called inside the library's join, before the first fetch of the new generation.
+   *
+   * @param isSame whether it was the same member in the generation before, without a crash between
+   */
+  readonly onJoin: (assignment: Readonly<Record<string, number[]>>, isSame: boolean) => void;
   /** Called for one batch at a time. If it returns a promise, the next batch and the heartbeats wait for it. */
   readonly onBatch: (batch: FetchedBatch, processing: Processing) => void | Promise<void>;
   /** While it returns false the group is not joined. */
@@ -37,8 +41,12 @@ export interface TopicPartition {
  * throw, and the next join resets them.
  */
 export interface Session {
-  /** Resolves when the consumer has joined its group for the first time. */
-  readonly joined: Promise<void>;
+  /**
+   * Resolves when the consumer has joined its group for the first time.
+   *
+   * @throws TailraceError `shutting-down` where it is ended before that
+   */
+  readonly joined: Promise<undefined>;
   readonly isInGroup: boolean;
   /** Whether the consumer is in the group, and a broker has answered within the last 10 s. */
   readonly healthy: boolean;
@@ -64,6 +72,7 @@ export function startSession(options: SessionOptions): Session {
   const ending = new AbortController();
   const ended = (): boolean => ending.signal.aborted;
   let inGroup = false;
+  let memberId: string | undefined;
   let isRejoining = false;
   let lastAnswerAt = 0;
 
@@ -106,12 +115,15 @@ export function startSession(options: SessionOptions): Session {
     }
   };
 
-  const joined = new Promise<void>((resolve) => {
-    consumer.on(consumer.events.GROUP_JOIN, ({ payload }) => {
-      inGroup = true;
-      onJoin(payload.memberId, payload.memberAssignment);
-      resolve();
-    });
+  const joined = Promise.withResolvers<undefined>();
+  // A scan does not wait for it.
+  joined.promise.catch(() => undefined);
+  consumer.on(consumer.events.GROUP_JOIN, ({ payload }) => {
+    const isSame = inGroup && payload.memberId === memberId;
+    inGroup = true;
+    memberId = payload.memberId;
+    onJoin(payload.memberAssignment, isSame);
+    joined.resolve(undefined);
   });
   consumer.on(consumer.events.STOP, () => {
     inGroup = false;
@@ -142,7 +154,7 @@ export function startSession(options: SessionOptions): Session {
       });
 
   return {
-    joined,
+    joined: joined.promise,
     get isInGroup() {
       return inGroup;
     },
@@ -175,8 +187,25 @@ export function startSession(options: SessionOptions): Session {
       const { signal } = leftInTime;
       await Promise.race([left, wait(timeoutMs, undefined, { signal }).catch(() => undefined)]);
       leftInTime.abort();
+      joined.reject(new TailraceError('shutting-down'));
     },
   };
+}
+
+/** Resolves with `opening`. Where the client of Kafka closes meanwhile, it is ended by `close`. */
+export async function unlessClosing<T>(
+  closing: AbortSignal,
+  close: () => Promise<void>,
+  opening: Promise<T>,
+): Promise<T> {
+  const onClosing = (): void => void close();
+  closing.addEventListener('abort', onClosing);
+  if (closing.aborted) onClosing();
+  try {
+    return await opening;
+  } finally {
+    closing.removeEventListener('abort', onClosing);
+  }
 }
 
 /** Checks what the types of the library do not know: it passes on batches of patches/reading/group-fetch.ts. */

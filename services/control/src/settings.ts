@@ -101,7 +101,7 @@ export const settings = Type.Object({
     minimum: 1,
     maximum: 1_000_000,
     default: 5_000,
-    description: 'Events a second that audience syncs write together.',
+    description: 'Events a second that an audience sync writes, if its request names no other rate.',
   }),
   failingAfterMs: duration({
     env: 'TAILRACE_FAILING_AFTER',

@@ -1,5 +1,4 @@
 /** The settings of ingest. docs/settings.md is generated from them. */
-import { defaultSharedRateLimit } from '@tailrace/config';
 import {
   bytes,
   duration,
@@ -27,7 +26,7 @@ export const settings = Type.Object({
     env: 'TAILRACE_SHARED_RATE_LIMIT',
     minimum: 0,
     maximum: 1_000_000,
-    default: defaultSharedRateLimit,
+    default: 2_000,
     description:
       'Calls a second that a source without a rateLimit of its own may send to this replica while other sources send too. 0 is no limit.',
   }),

@@ -44,6 +44,8 @@ interface AsideLimits extends QueueLimits {
  */
 const paceMs = 1_000;
 
+export type Aside = ReturnType<typeof createAside>;
+
 export function createAside({ limits, maxQueueSize, maxQueueBytes }: AsideLimits) {
   let waiting: AsideCall[] = [];
   let bytes = 0;

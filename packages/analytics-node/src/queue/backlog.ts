@@ -20,6 +20,8 @@ interface Waiter {
   readonly resolve: () => void;
 }
 
+export type Backlog = ReturnType<typeof createBacklog>;
+
 export function createBacklog({ maxQueueSize, maxQueueBytes, freeBytes }: BacklogLimits) {
   let added = 0;
   let settled = 0;

@@ -9,6 +9,7 @@ import { createAside, newRow, type AsideCall, type Row } from './aside.ts';
 import { createBacklog } from './backlog.ts';
 import { bytesOf, createBatches } from './batches.ts';
 import type { CallStore } from './call-store.ts';
+import { createEndings, type Failed, type Refused } from './endings.ts';
 import type { Call } from '../core/encode.ts';
 import type { AnalyticsError } from '../core/errors.ts';
 import type { QueueLimits } from '../core/options.ts';
@@ -18,7 +19,6 @@ import { firstPart, nextPlaces, nextState, patienceAfter, suspicious } from './r
 import { backoffMs } from './retry.ts';
 import { nextTurn, pause } from './timing.ts';
 import type { Outcome, Transport } from '../core/transport.ts';
-import { createUnsent, type Unsent } from './unsent.ts';
 
 export interface SenderSettings extends Limits {
   readonly report: (error: AnalyticsError) => void;
@@ -43,8 +43,7 @@ const maxRefusedAlone = 16;
 const failuresUntilSmaller = 5;
 
 export function createSender(transport: Transport, settings: SenderSettings) {
-  const { flushAt, flushAfterMs, maxAttempts, maxAgeMs, debug, store, page } = settings;
-  const { maxQueueSize, maxQueueBytes } = settings;
+  const { flushAt, flushAfterMs, maxQueueSize, maxQueueBytes, debug, store, page } = settings;
   const { limits, timeoutMs } = transport;
   // With flushAt 1, each call is a separate request.
   const batchLimits = flushAt === 1 ? { ...limits, calls: 1 } : limits;
@@ -57,8 +56,7 @@ export function createSender(transport: Transport, settings: SenderSettings) {
     freeBytes: () => store?.freeBytes ?? Infinity,
   });
   const aside = createAside({ limits: batchLimits, maxQueueSize, maxQueueBytes });
-  let sent = 0;
-  const unsent = createUnsent(settings.report);
+  const endings = createEndings({ backlog, aside }, settings);
   /** Calls up to this total are sent without waiting. */
   let due = 0;
   /** Failed attempts in a row. */
@@ -167,12 +165,10 @@ export function createSender(transport: Transport, settings: SenderSettings) {
     taken++;
     isAfterTaken = true;
     probePlaces = 1;
-    sent += batch.length - rejected.length;
-    unsent.rejected(batch, rejected, status);
-    settle(batch);
+    endings.sent(batch, rejected, status);
   };
 
-  const refused = (batch: readonly Call[], outcome: Extract<Outcome, { kind: 'refused' }>): void => {
+  const refused = (batch: readonly Call[], outcome: Refused): void => {
     const { reason, status, divisible = false, rejected = [] } = outcome;
     failures = 0;
     isAfterTaken = false;
@@ -185,24 +181,14 @@ export function createSender(transport: Transport, settings: SenderSettings) {
     refusedOutOfTurn(batch, outcome);
     if (rejected.length === batch.length) return;
     if (!batches.isDivided || ++refusedAlone < maxRefusedAlone) return;
-    const rest = batches.takeDivided();
-    giveUp(
-      'refused',
-      rest,
-      `not sent, since ${maxRefusedAlone} calls in a row were refused: ${reason}`,
-      status,
-    );
+    const why = `not sent, since ${maxRefusedAlone} calls in a row were refused: ${reason}`;
+    endings.giveUp('refused', batches.takeDivided(), why, status);
   };
 
-  /** Reports calls that were refused, whether they are the next ones or not. */
-  const refusedOutOfTurn = (
-    batch: readonly Call[],
-    { reason, status, rejected = [] }: Extract<Outcome, { kind: 'refused' }>,
-  ): void => {
+  /** Ends calls that were refused, whether they are the next ones or not. */
+  const refusedOutOfTurn = (batch: readonly Call[], outcome: Refused): void => {
     failures = 0;
-    if (rejected.length < batch.length) unsent.report('refused', batch, `refused: ${reason}`, status);
-    else unsent.rejected(batch, rejected, status);
-    settle(batch);
+    endings.refused(batch, outcome);
   };
 
   /** Decides what becomes of the batch, and waits, except for calls for which this attempt was the last. */
@@ -214,7 +200,7 @@ export function createSender(transport: Transport, settings: SenderSettings) {
     const isUnexplained = afterMs === 0 && status !== 429 && !serverError;
     // Its size may be the cause.
     if (slow || (isUnexplained && failures >= failuresUntilSmaller)) batches.slower(batch);
-    const left = giveUpOld(batch, outcome);
+    const left = endings.giveUpOld(batch, outcome);
     const [first] = left;
     if (!first) return;
     failed = { first, calls: left.length };
@@ -258,7 +244,7 @@ export function createSender(transport: Transport, settings: SenderSettings) {
       for (const entry of entries) aside.putBack(entry);
       return;
     }
-    const left = entries.filter(({ call }) => giveUpOld([call], outcome).length > 0);
+    const left = entries.filter(({ call }) => endings.giveUpOld([call], outcome).length > 0);
     const [entry] = left;
     if (!entry) return;
     if (!outcome.serverError) {
@@ -289,31 +275,7 @@ export function createSender(transport: Transport, settings: SenderSettings) {
       return;
     }
     const what = `refused ${entry.refusals} times alone, while others were taken: ${outcome.reason}`;
-    giveUp('refused', [entry.call], what, outcome.status);
-  };
-
-  const giveUp: Unsent['report'] = (code, calls, what, status) => {
-    if (calls.length === 0) return;
-    unsent.report(code, calls, what, status);
-    settle(calls);
-  };
-
-  /** Reports the calls for which the failed attempt was the last, and returns the others. */
-  const giveUpOld = (batch: readonly Call[], { reason, status }: Failed): readonly Call[] => {
-    for (const call of batch) call.attempts++;
-    // The earlier a call was queued, the more attempts it has had.
-    const oldest = performance.now() - maxAgeMs;
-    const [exhausted, alive] = splitWhile(batch, ({ attempts }) => attempts >= maxAttempts);
-    const [expired, left] = splitWhile(alive, ({ queuedAt }) => queuedAt <= oldest);
-    giveUp('exhausted', exhausted, `given up after ${maxAttempts} attempts: ${reason}`, status);
-    giveUp('expired', expired, `given up after ${Math.round(maxAgeMs / 1_000)} s: ${reason}`, status);
-    return left;
-  };
-
-  const settle = (calls: readonly Call[]): void => {
-    store?.settle(calls);
-    if (aside.length > 0) store?.compact(aside.calls(), false);
-    backlog.settle(calls);
+    endings.giveUp('refused', [entry.call], what, outcome.status);
   };
 
   const append = (call: Call): void => {
@@ -330,18 +292,6 @@ export function createSender(transport: Transport, settings: SenderSettings) {
     await backlog.whenSettled();
   };
 
-  /** After the deadline: reports the remaining calls, which also resolves pending flushes. */
-  const giveUpAll = (): number => {
-    const held = aside.calls();
-    store?.compact(held, true);
-    const left = held.concat(batches.takeAll()).sort((one, other) => one.number - other.number);
-    const isKept = store?.close() ?? (() => false);
-    const lost = left.filter((call) => !isKept(call));
-    if (lost.length > 0) unsent.report('closed', lost, 'unsent when the client was closed');
-    settle(left);
-    return left.length - lost.length;
-  };
-
   for (const call of store?.load() ?? []) append(call);
 
   return {
@@ -350,7 +300,7 @@ export function createSender(transport: Transport, settings: SenderSettings) {
       if (!backlog.hasCapacity(1, call.bytes)) {
         // Waiting for more calls has no benefit now.
         makeDue();
-        unsent.queueFull(call);
+        endings.queueFull(call);
         return false;
       }
       call.queuedAt = performance.now();
@@ -378,7 +328,7 @@ export function createSender(transport: Transport, settings: SenderSettings) {
         stopped.abort();
         clearTimeout(asideTimer);
         void Promise.all([running, ...leaving]).then(() => {
-          kept = giveUpAll();
+          kept = endings.giveUpAll(batches.takeAll());
         });
       }, deadlineMs);
       await flush();
@@ -387,17 +337,6 @@ export function createSender(transport: Transport, settings: SenderSettings) {
       transport.close();
       return kept;
     },
-    counts: () => ({ queued: backlog.added - backlog.settled, sent, unsent: unsent.count }),
+    counts: () => ({ queued: backlog.added - backlog.settled, ...endings.counts }),
   };
-}
-
-type Failed = Extract<Outcome, { kind: 'failed' }>;
-
-/** The calls from the first on for which `isTrue`, and the rest. */
-function splitWhile(
-  calls: readonly Call[],
-  isTrue: (call: Call) => boolean,
-): [readonly Call[], readonly Call[]] {
-  const end = calls.findIndex((call) => !isTrue(call));
-  return end === -1 ? [calls, []] : [calls.slice(0, end), calls.slice(end)];
 }

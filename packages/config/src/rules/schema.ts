@@ -17,8 +17,6 @@ const enabled = Type.Boolean({ default: true, description: 'true or false' });
 
 /** The `rateLimitBytes` of a source that has none: more than one replica of every service delivers. */
 export const defaultRateLimitBytes = 10 * 2 ** 20;
-/** The calls a second of a source without `rateLimit` while other sources send too, unless ingest is set otherwise. */
-export const defaultSharedRateLimit = 2_000;
 
 export const sourceSchema = Type.Object(
   {

@@ -8,18 +8,13 @@ import kafkajs from '../library.ts';
 
 const { MemberAssignment, MemberMetadata } = kafkajs.AssignerProtocol;
 
-const protocolName = 'tailrace-co-partitioned';
-/**
- * The protocol of members of the previous release, in groups that used round robin until then. Kafka refuses a member that
- * does not offer a protocol which all others offer, so both are offered for one release. Kafka chooses this one only while
- * such a member is in the group. Its name and metadata are those of the client library; the assignment is that of this file.
- */
-const formerProtocolName = 'RoundRobinAssigner';
+/** Of the protocol. Kafka refuses a member that offers none which all others offer. */
+const name = 'tailrace-co-partitioned';
 const version = 0;
 
 /** @param owned the partition numbers that this member owns, which it sends to the group's leader at each join */
-export function coPartitionedAssigners(owned: () => readonly number[]) {
-  return [protocolName, formerProtocolName].map((name) => ({ cluster }: { cluster: Cluster }): Assigner => ({
+export function coPartitionedAssigner(owned: () => readonly number[]) {
+  return ({ cluster }: { readonly cluster: Cluster }): Assigner => ({
     name,
     version,
     protocol: ({ topics }) => ({
@@ -48,7 +43,7 @@ export function coPartitionedAssigners(owned: () => readonly number[]) {
         }),
       );
     },
-  }));
+  });
 }
 
 interface Claim {

@@ -1,7 +1,7 @@
 /**
  * The partitions that this member owns, through every rebalance.
  *
- * While its member id stays the same, this member was never out of the group, so a partition that it owns before and after
+ * While it is the same member it was never out of the group, so a partition that it owns before and after
  * a rebalance keeps its watermark and its work. (Another member may have owned the partition in a generation that this one
  * missed. That causes repeats and no loss, because a watermark covers this member's own work only.) The work of a revoked
  * partition is marked as revoked and never committed.
@@ -53,7 +53,7 @@ export interface Assignment {
   readonly partitions: Iterable<Partition>;
   get(topic: string, partition: number): Partition | undefined;
   /** To be called inside the library's join, before the first fetch of the new generation. */
-  onJoin(memberId: string, assignment: Readonly<Record<string, readonly number[]>>): void;
+  onJoin(assignment: Readonly<Record<string, readonly number[]>>, isSame: boolean): void;
   /**
    * Finds the offset to continue with when a fetched batch does not follow the last received record. The batch may be of an
    * earlier generation; records may have expired before they were read; or the topic was deleted and created again.
@@ -73,7 +73,6 @@ export function createAssignment(options: AssignmentOptions): Assignment {
   const partitions = new Map<string, Partition>();
   const relocating = new Set<Partition>();
   const expired = new Map<string, number>();
-  let memberId: string | undefined;
   /** Aborted at the next join, which locates the partitions that are not located by then. */
   let locating = new AbortController();
   let isClosed = false;
@@ -91,13 +90,11 @@ export function createAssignment(options: AssignmentOptions): Assignment {
     session().resume([partition]);
   };
 
-  const onJoin: Assignment['onJoin'] = (newMemberId, assignment) => {
-    const continuous = memberId === newMemberId;
-    memberId = newMemberId;
+  const onJoin: Assignment['onJoin'] = (assignment, isSame) => {
     const assigned = Object.entries(assignment).flatMap(([topic, numbers]) =>
       numbers.map((partition) => ({ topic, partition })),
     );
-    const kept = new Set(continuous ? assigned.map(keyOf) : []);
+    const kept = new Set(isSame ? assigned.map(keyOf) : []);
     for (const partition of [...partitions.values()]) {
       if (!kept.has(keyOf(partition))) drop(partition);
     }

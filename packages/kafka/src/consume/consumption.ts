@@ -12,7 +12,7 @@ import type { Admin } from '../patches/reading/admin-requests.ts';
 import type { Scan, ScanOptions } from '../read/scan.ts';
 import { watchRefusals, type KafkaRefusals } from '../refusals.ts';
 import type { ConsumedRecord } from '../record.ts';
-import { startSession, type Processing, type Session } from '../session.ts';
+import { startSession, unlessClosing, type Processing, type Session } from '../session.ts';
 import type { ReportUnreadable, UnreadableBatch } from '../unreadable.ts';
 import type { FetchedBatch } from '../wire/fetched-batch.ts';
 import type { FetchedRecord } from '../wire/record-batch.ts';
@@ -91,13 +91,15 @@ export interface ConsumptionDependencies {
   readonly openScan: (options: ScanOptions) => Promise<Scan>;
   readonly pacing: Pacing;
   readonly refusals: KafkaRefusals;
+  /** Aborted when the client of Kafka closes. */
+  readonly closing: AbortSignal;
 }
 
 export async function startConsumption(
   dependencies: ConsumptionDependencies,
   options: ConsumeOptions,
 ): Promise<Consumption> {
-  const { consumer, admin, classify, log, reportUnreadable, owned, openScan, pacing, refusals } =
+  const { consumer, admin, classify, log, reportUnreadable, owned, openScan, pacing, refusals, closing } =
     dependencies;
   const {
     groupId,
@@ -213,8 +215,8 @@ export async function startConsumption(
     fields: { groupId },
     onBatch,
     mayJoin: () => !refusals.clock.areLasting,
-    onJoin(memberId, assigned) {
-      assignment.onJoin(memberId, assigned);
+    onJoin(assigned, isSame) {
+      assignment.onJoin(assigned, isSame);
       owned.clear();
       for (const { partition } of partitions) owned.add(partition);
       membership.joined();
@@ -254,7 +256,7 @@ export async function startConsumption(
     committer.pause();
     beginRebalance();
   });
-  await session.joined;
+  await unlessClosing(closing, () => session.end(), session.joined);
   const lookUps = startLookUps({
     ...dependencies,
     topics,

@@ -3,10 +3,11 @@
  * topics that every process needs in full.
  */
 import { randomUUID } from 'node:crypto';
+import { TailraceError } from '@tailrace/errors';
 import { topicOffsets, type TopicOffsets } from '../admin/offsets.ts';
 import { toRecord } from '../fetched-record.ts';
 import type { ConsumedRecord } from '../record.ts';
-import { startSession, type Processing } from '../session.ts';
+import { startSession, unlessClosing, type Processing } from '../session.ts';
 import type { FetchedBatch } from '../wire/fetched-batch.ts';
 import { leaveTimeoutMs, type ReaderDependencies } from './reader.ts';
 
@@ -32,10 +33,7 @@ export interface Follower {
 
 /** How long a fetch waits for records. A new record ends it immediately. */
 export const followerMaxWaitMs = 500;
-/**
- * After a crash the library joins as a new member, and Kafka waits this long for the old member. It is the minimum that
- * brokers allow by default.
- */
+/** The minimum that brokers allow by default. A group of which the process was killed ends after it. */
 export const followerSessionTimeoutMs = 6_000;
 /**
  * Compaction may remove the last records of a topic, so that the offset before its end never arrives. A fetch that waits its
@@ -56,7 +54,7 @@ interface Waiter {
 }
 
 export async function startFollower(
-  { createConsumer, admin, classify, log, reportUnreadable }: ReaderDependencies,
+  { createConsumer, admin, classify, log, reportUnreadable, closing }: ReaderDependencies,
   { topic, onRecord }: FollowOptions,
 ): Promise<Follower> {
   /** By partition, when a fetch last showed that there was nothing more to read. */
@@ -161,9 +159,13 @@ export async function startFollower(
     waiters = [];
   };
 
-  await session.joined;
-  try {
+  const open = async (): Promise<void> => {
+    await session.joined;
     await refresh();
+    if (closing.aborted) throw new TailraceError('shutting-down');
+  };
+  try {
+    await unlessClosing(closing, close, open());
   } catch (error) {
     await close();
     throw error;

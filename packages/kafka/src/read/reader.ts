@@ -17,6 +17,8 @@ export interface ReaderDependencies {
   readonly classify: (error: unknown) => unknown;
   readonly log: KafkaLog;
   readonly reportUnreadable: ReportUnreadable;
+  /** Aborted when the client of Kafka closes. */
+  readonly closing: AbortSignal;
 }
 
 /** A reader that does not leave its group in time loses nothing: it has nothing to commit. */

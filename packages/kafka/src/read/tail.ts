@@ -8,7 +8,7 @@ import { toRecord } from '../fetched-record.ts';
 import { KnownEnds } from '../lag/known-ends.ts';
 import { highestOf, lagOf, type Progress } from '../lag/partition-lag.ts';
 import type { ConsumedRecord } from '../record.ts';
-import { startSession, type Processing } from '../session.ts';
+import { startSession, unlessClosing, type Processing } from '../session.ts';
 import type { FetchedBatch } from '../wire/fetched-batch.ts';
 import { leaveTimeoutMs, type ReaderDependencies } from './reader.ts';
 
@@ -92,7 +92,7 @@ interface Waiter {
 }
 
 export async function startTail(
-  { createConsumer, admin, classify, log, reportUnreadable }: ReaderDependencies,
+  { createConsumer, admin, classify, log, reportUnreadable, closing }: ReaderDependencies,
   { topics, startOf, onRecords }: TailOptions,
 ): Promise<Tail> {
   const positions = new Map<string, Position>();
@@ -171,7 +171,7 @@ export async function startTail(
     log,
     fields: { topics },
     onBatch,
-    onJoin(_memberId, assignment) {
+    onJoin(assignment) {
       // Nothing is committed, so the library would start at the beginning.
       for (const [topic, partitions] of Object.entries(assignment)) {
         for (const partition of partitions)
@@ -186,7 +186,7 @@ export async function startTail(
     position.next = Math.max(position.next, Number(payload.lastOffset) + 1);
     settleWaiters();
   });
-  await session.joined;
+  await unlessClosing(closing, () => session.end(), session.joined);
 
   return {
     get healthy() {

@@ -57,9 +57,32 @@ test('a limited token lowers a rateLimit, and neither raises nor removes it', as
     assert.equal((await control.expect(200, asTeam('PATCH', path, { rateLimit: 5 })))['rateLimit'], 5);
     await control.refused(asTeam('PATCH', path, { rateLimit: 10 }), 403, 'forbidden');
     await control.expect(200, { method: 'PATCH', path, body: { rateLimit: null } });
-    if (path === web) await control.refused(asTeam('PATCH', path, { rateLimit: 2_001 }), 403, 'forbidden');
-    await control.expect(200, asTeam('PATCH', path, { rateLimit: 100 }));
+    await control.expect(200, asTeam('PATCH', path, { name: 'without a limit' }));
   }
+  await control.expect(200, asTeam('PATCH', crm, { rateLimit: 100 }));
+  // It would take the place of the limit that a source without one has in ingest, which may be lower.
+  await control.refused(asTeam('PATCH', web, { rateLimit: 1 }), 403, 'forbidden');
+});
+
+test('a limited token does not create again what it has deleted', async () => {
+  const entries: [string, object][] = [
+    [crm, wholeCrm],
+    [web, { writeKeys }],
+  ];
+  await control.expect(200, asTeam('DELETE', `${crm}/sources/web`));
+  for (const [path, body] of entries) {
+    await control.expect(204, asTeam('DELETE', path));
+    const list = path.slice(0, path.lastIndexOf('/'));
+    await control.refused(
+      asTeam('POST', list, { ...body, id: path.slice(list.length + 1) }),
+      403,
+      'forbidden',
+    );
+    for (const method of ['PUT', 'PATCH'] as const)
+      await control.refused(asTeam(method, path, body), 404, 'not-found');
+  }
+  await control.expect(201, { method: 'POST', path: '/v1/sources', body: { id: 'web', writeKeys } });
+  await control.expect(201, { method: 'POST', path: '/v1/destinations', body: { ...wholeCrm, id: 'crm' } });
 });
 
 test('a limited token disconnects a source that it does not reach by no route', async () => {

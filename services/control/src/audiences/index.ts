@@ -9,11 +9,11 @@ import type { Kafka, KafkaLog } from '@tailrace/kafka';
 import type { TopicNames } from '@tailrace/topology';
 import { isLimited } from '../access/limits.ts';
 import { Places } from '../access/places.ts';
-import { amounts, shared } from '../access/shared.ts';
+import { amounts } from '../access/shared.ts';
 import { instanceId, interruptPreviousSyncs } from './instance.ts';
-import { openMembership, type Membership } from './sync/membership.ts';
-import { silentProblem, stoppedProblem, tooLongProblem, type Problem } from './sync/problems.ts';
+import { silentProblem, stoppedProblem } from './sync/problems.ts';
 import { readMembers, type MembershipFormat } from './read-members.ts';
+import { takeRoom, unlessAborted, type Room } from './room.ts';
 import { audienceKey, type Audience, type AudienceKey, type AudienceSync } from './state/records.ts';
 import { Sync, type AudienceUsers } from './sync/sync.ts';
 import { checkTarget, type AudienceTarget } from './target.ts';
@@ -128,22 +128,12 @@ export class Audiences {
     await this.#view.close();
   }
 
-  /** What an upload and its sync take up, until they have ended. */
   #takeRoom({ asker, sourceId }: AudienceTarget): Room {
-    if (this.#closing.signal.aborted) throw new TailraceError('shutting-down');
-    const { folder, longestMs = shared.audienceSyncs.longestMs } = this.#options;
-    using taken = new DisposableStack();
-    taken.use(this.#places.take(asker, sourceId));
-    const maxBytes = isLimited(asker) ? amounts.membershipBytesOfLimited : undefined;
-    const membership = taken.adopt(openMembership(folder, maxBytes), (membership) => {
-      membership.close();
-    });
-    const late = new AbortController();
-    const onLate = (): void => {
-      late.abort(tooLongProblem);
-    };
-    if (isLimited(asker)) taken.adopt(setTimeout(onLate, longestMs), clearTimeout);
-    return new Room(taken.move(), membership, AbortSignal.any([this.#closing.signal, late.signal]));
+    const { signal: closing } = this.#closing;
+    if (closing.aborted) throw new TailraceError('shutting-down');
+    const { folder, longestMs } = this.#options;
+    const place = this.#places.take(asker, sourceId);
+    return takeRoom(place, { isLimited: isLimited(asker), folder, longestMs, closing });
   }
 
   async #targetOf(target: AudienceTarget): Promise<AudienceKey> {
@@ -173,7 +163,7 @@ export class Audiences {
   /** Resolves once the sync is recorded in Kafka. */
   async #start(
     key: AudienceKey,
-    { name, ratePerSecond = this.#options.ratePerSecond }: AudienceTarget,
+    target: AudienceTarget,
     room: Room,
     kind: Pick<AudienceSync, 'kind' | 'read' | 'members'>,
   ): Promise<Audience> {
@@ -181,7 +171,7 @@ export class Audiences {
     const started = Promise.withResolvers<undefined>();
     const audience: Audience = {
       ...key,
-      name,
+      name: target.name,
       members: this.#find(key)?.members ?? 0,
       sync: {
         id: randomUUID(),
@@ -194,6 +184,7 @@ export class Audiences {
       },
     };
     const { membership, signal } = room;
+    const ratePerSecond = this.#rateOf(target);
     const onStarted = (): void => {
       started.resolve(undefined);
     };
@@ -217,6 +208,14 @@ export class Audiences {
       });
     });
     return sync.audience;
+  }
+
+  /** A limited token sends no faster than its source may over HTTP, nor than by default. */
+  #rateOf({ sourceId, asker, ratePerSecond: wanted }: AudienceTarget): number {
+    const { config, ratePerSecond } = this.#options;
+    if (!isLimited(asker)) return wanted ?? ratePerSecond;
+    const { rateLimit = Infinity } = config.source(sourceId) ?? {};
+    return Math.min(wanted ?? Infinity, ratePerSecond, rateLimit);
   }
 
   #logEnd(audience: Audience): void {
@@ -249,45 +248,6 @@ export class Audiences {
 
 function isDeleted({ sync }: Audience): boolean {
   return sync.kind === 'delete' && sync.state === 'done';
-}
-
-/** A place, the file of the members, and the time limit of an upload and its sync. */
-class Room implements Disposable {
-  readonly membership: Membership;
-  /** Aborted with the problem for which the upload or its sync has to stop. */
-  readonly signal: AbortSignal;
-  #taken: DisposableStack;
-
-  constructor(taken: DisposableStack, membership: Membership, signal: AbortSignal) {
-    this.#taken = taken;
-    this.membership = membership;
-    this.signal = signal;
-  }
-
-  /** The same room, which outlives this one. */
-  keep(): Room {
-    return new Room(this.#taken.move(), this.membership, this.signal);
-  }
-
-  [Symbol.dispose](): void {
-    this.#taken.dispose();
-  }
-}
-
-/** @throws TailraceError once the signal is aborted, with its problem */
-async function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
-  const aborted = Promise.withResolvers<never>();
-  const onAbort = (): void => {
-    const { code, message } = signal.reason as Problem;
-    aborted.reject(new TailraceError(code, message));
-  };
-  signal.addEventListener('abort', onAbort);
-  if (signal.aborted) onAbort();
-  try {
-    return await Promise.race([work, aborted.promise]);
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-  }
 }
 
 const tooManyMessage = `The source has ${amounts.audiencesOfSource} audiences, the maximum. Delete one first.`;

@@ -30,7 +30,8 @@ const rate = {
       minimum: 1,
       maximum: 1_000_000,
       description:
-        'a whole number from 1 to 1000000: identify calls per second; by default TAILRACE_AUDIENCE_RATE',
+        'a whole number from 1 to 1000000: identify calls per second; by default TAILRACE_AUDIENCE_RATE, and of a limited token ' +
+        'at most that and the rateLimit of the source',
     }),
   ),
 };

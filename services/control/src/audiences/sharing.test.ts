@@ -2,17 +2,23 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { names, openApi, type Api } from '../testing/api.ts';
+import { eventually } from '@tailrace/testing';
+import { names, newCluster, openApi, type Api } from '../testing/api.ts';
 import { encodeAudience } from './state/records.ts';
 
+const cluster = newCluster();
 let control: Api;
 let token: string;
+const tokenFor = async (source: string): Promise<string> => {
+  const body = { name: source, scope: 'write', sources: [source] };
+  return String((await control.expect(201, { method: 'POST', path: '/v1/tokens', body }))['token']);
+};
 before(async () => {
-  control = await openApi();
+  control = await openApi(cluster);
   for (const id of ['web', 'app', 'many'])
     await control.expect(201, { method: 'POST', path: '/v1/sources', body: { id } });
-  const wanted = { name: 'web', scope: 'write', sources: ['web'] };
-  ({ token } = (await control.expect(201, { method: 'POST', path: '/v1/tokens', body: wanted })) as never);
+  await control.expect(201, { method: 'POST', path: '/v1/sources', body: { id: 'slow', rateLimit: 10 } });
+  token = await tokenFor('web');
 });
 after(() => control[Symbol.asyncDispose]());
 
@@ -31,6 +37,31 @@ test('a limited token leaves places for others, however slow its syncs are', asy
   assert.equal(refused.headers.get('retry-after'), '30');
   await control.expect(202, upload('app', 'of another source'));
   await control.expect(202, upload('web', 'of an unlimited token'));
+});
+
+test('a limited token sends no more calls a second for an audience than its source may', async () => {
+  const token = await tokenFor('slow');
+  for (const [name, rate] of [
+    ['by default', ''],
+    ['as fast as possible', '?ratePerSecond=1000000'],
+  ] as const) {
+    const path = `/v1/sources/slow/audiences/${encodeURIComponent(name)}${rate}`;
+    await control.expect(202, { ...upload('slow', name), path, token });
+    const sent = () =>
+      cluster
+        .records(names.audiencesSyncs)
+        .map(
+          ({ value }) => JSON.parse(value?.toString() ?? '{}') as { name?: string; sync?: { sent: number } },
+        )
+        .filter((audience) => audience.name === name)
+        .map(({ sync }) => sync?.sent ?? 0);
+    await eventually(() => sent().some((count) => count > 0));
+    assert.equal(
+      sent().find((count) => count > 0),
+      2,
+      'a portion is a fifth of a second of calls',
+    );
+  }
 });
 
 test('the audiences of a source are bounded', async () => {

@@ -4,7 +4,6 @@
  */
 import {
   defaultRateLimitBytes,
-  defaultSharedRateLimit,
   differencesOf,
   type BeforeWrite,
   type ConfigSnapshot,
@@ -24,7 +23,7 @@ export function auditChanges(topic: string): BeforeWrite {
   return (write, current) => {
     const request = currentRequest();
     if (request) checkLimits(request.caller, write, current);
-    const before = entryBefore(write, current);
+    const before = current[write.kind](write.id);
     const target = `${write.kind}/${write.id}`;
     const verb = write.entry === null ? 'delete' : before === undefined ? 'create' : 'update';
     const record = newAudit({
@@ -48,11 +47,6 @@ export function actorOf(request: FastifyRequest | undefined): AuditActor {
   return { kind: tokenId === undefined ? 'setting' : 'token', name, tokenId, fingerprint };
 }
 
-function entryBefore({ kind, id }: Entry, current: ConfigSnapshot) {
-  if (kind === 'source') return current.source(id);
-  return kind === 'destination' ? current.destination(id) : current.token(id);
-}
-
 /**
  * A limited token changes nothing beyond its limits, through any route. It cannot connect a source that it does not reach, which
  * would send that source's events to its destination, nor disconnect one. A rate limit protects others from its entries, so it may
@@ -69,14 +63,13 @@ function checkLimits(caller: Caller | undefined, write: Entry, current: ConfigSn
   }
   if (write.entry === null) return;
   const wanted = ratesOf(write.entry);
-  const allowed = ratesOf(kind === 'source' ? current.source(id) : current.destination(id));
-  // A first limit of its own takes the place of the one that a source has while others send.
+  const allowed = ratesOf(current[kind](id));
+  // A first limit takes the place of the one that the source has in ingest while others send, which may be lower.
   const isFirst = kind === 'source' && allowed.calls === Infinity && wanted.calls < Infinity;
-  const calls = isFirst ? defaultSharedRateLimit : allowed.calls;
-  if (wanted.calls > calls || wanted.bytes > allowed.bytes) {
+  if (isFirst || wanted.calls > allowed.calls || wanted.bytes > allowed.bytes) {
     throw new TailraceError(
       'forbidden',
-      'A limited token may lower a rate limit, and neither raise nor remove it.',
+      'A limited token may lower a rate limit. It may not raise or remove it, or give a source without a rateLimit one.',
     );
   }
   if (write.kind !== 'destination') return;

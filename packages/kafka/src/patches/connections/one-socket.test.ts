@@ -9,6 +9,7 @@ import { silent } from '../testing/silent.ts';
 
 type ConnectionClass = new (options: object) => {
   readonly socket: Socket;
+  isConnected(): boolean;
   connect(): Promise<unknown>;
   send(request: object): Promise<unknown>;
   disconnect(): Promise<unknown>;
@@ -148,6 +149,33 @@ test('a socket that does not open in time is destroyed', async (t) => {
 
 test('the original leaves it to the broker', async (t) => {
   assert.equal(await isUnopenedGone(t, original), false);
+});
+
+/** Whether a connection that was closed while it opened is open afterwards. */
+async function isOpenAfterClose(t: TestContext, load: typeof original): Promise<boolean> {
+  const sockets = openSockets();
+  const connection = new (load('network/connection') as ConnectionClass)({
+    ...(await startServer(t)),
+    logger: silent,
+    requestTimeout: 120_000,
+    connectionTimeout: 120_000,
+    socketFactory: sockets.factory,
+  });
+  const opening = connection.connect();
+  await connection.disconnect();
+  await opening.catch(() => undefined);
+  const isOpen = connection.isConnected();
+  await connection.disconnect();
+  sockets.release();
+  return isOpen;
+}
+
+test('a connection that is closed while it opens stays closed', async (t) => {
+  assert.equal(await isOpenAfterClose(t, patched), false);
+});
+
+test('the original opens it nevertheless', async (t) => {
+  assert.equal(await isOpenAfterClose(t, original), true);
 });
 
 test('requests that time out together close no socket but their own', async (t) => {

@@ -6,11 +6,12 @@
  *   was.
  * - A socket whose packets are lost is used until the operating system gives up, which takes about a quarter of an hour. Every request times
  *   out until then.
+ * - A connection that is closed while it opens is open afterwards. Nothing closes it then, and it keeps the process alive.
  *
- * Upstream: the second is tulios/kafkajs#919; no issue found for the first.
+ * Upstream: the second is tulios/kafkajs#919; no issue found for the others.
  *
- * Patch: a connection opens with an empty buffer, after its former socket and the requests on it are gone; and it closes when a request has
- * timed out.
+ * Patch: a connection opens with an empty buffer, after its former socket and the requests on it are gone; it closes when a request has
+ * timed out; and a socket that is opening when it closes is destroyed.
  */
 import type { Socket } from 'node:net';
 import { libraryModule, replacing, type LibraryClass } from '../apply.ts';
@@ -42,14 +43,25 @@ export const oneSocket = replacing(
   (Original: LibraryClass<Connection>): LibraryClass<Connection> => {
     const { KafkaJSConnectionClosedError } = libraryModule('errors') as Errors;
     return class ConnectionOfOneSocket extends Original {
+      #isOpening = false;
+
       override async connect(): Promise<unknown> {
-        if (!this.isConnected()) this.#leaveSocket();
+        if (this.isConnected()) return true;
+        this.#leaveSocket();
+        this.#isOpening = true;
         try {
           return await super.connect();
         } catch (error) {
           this.socket?.destroy();
           throw error;
+        } finally {
+          this.#isOpening = false;
         }
+      }
+
+      override disconnect(): Promise<unknown> {
+        if (this.#isOpening) this.socket?.destroy(new Error('closed while it was opened'));
+        return super.disconnect();
       }
 
       override async send(message: object): Promise<unknown> {
