@@ -9,7 +9,7 @@ import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promis
 import type { DatabaseSync } from 'node:sqlite';
 import type { DeadLetterSummary } from '@tailrace/deadletters';
 import { isTailraceError, TailraceError } from '@tailrace/errors';
-import type { ConsumedRecord, Kafka, Tail, TailPosition } from '@tailrace/kafka';
+import type { Kafka, Tail, TailPart } from '@tailrace/kafka';
 import type { Log } from '@tailrace/service';
 import type { AttemptRecord } from '@tailrace/records';
 import type { TopicNames } from '@tailrace/topology';
@@ -58,8 +58,9 @@ interface OpenHistory {
 
 const opening = 'it is being opened';
 const reopenAfterMs = 2_000;
-/** Decisions in one transaction: each may have 100 rows, and requests are answered between transactions. */
-const decisionsTogether = 50;
+/** Records in one transaction: requests are answered between two. A decision counts as several, because it may have 100 rows. */
+const recordsTogether = 500;
+const weightOfDecision = 10;
 /** Facts that listeners get in one turn of the event loop. */
 const toldTogether = 200;
 const pruneEveryMs = 10_000;
@@ -100,16 +101,15 @@ export function openHistory(options: HistoryOptions) {
 
   const isOpen = (at: OpenHistory): boolean => at === current && unavailableBecause === undefined;
 
-  const writeBatch = async (
-    at: OpenHistory,
-    records: readonly ConsumedRecord[],
-    position: TailPosition,
-  ): Promise<void> => {
+  const writePortion = async (at: OpenHistory, parts: readonly TailPart[]): Promise<void> => {
     if (!isOpen(at)) return;
-    const facts = records.flatMap(readFact);
+    const facts = parts.flatMap(({ records }) => records.flatMap(readFact));
     try {
       at.store.transaction(() => {
-        at.writer.write(facts, position);
+        at.writer.write(
+          facts,
+          parts.map(({ position }) => position),
+        );
       });
       while (isOpen(at) && at.retention.bytes > limits.maxBytes && at.retention.prune()) await nextTurn();
     } catch (error) {
@@ -124,18 +124,29 @@ export function openHistory(options: HistoryOptions) {
       // Each may be of interest to hundreds of streams.
       if (index % toldTogether === toldTogether - 1) await nextTurn();
     }
-    // Lets pending requests run between two batches.
+    // Lets pending requests run between two portions.
     await nextTurn();
   };
 
-  const onRecords =
-    (at: OpenHistory) => async (records: readonly ConsumedRecord[], position: TailPosition) => {
-      const size = position.topic === names.decisions ? decisionsTogether : Math.max(1, records.length);
-      for (let from = 0; from === 0 || from < records.length; from += size) {
-        const next = records[from + size]?.offset ?? position.next;
-        await writeBatch(at, records.slice(from, from + size), { ...position, next });
+  const onRecords = (at: OpenHistory) => async (parts: readonly TailPart[]) => {
+    let portion: TailPart[] = [];
+    let room = recordsTogether;
+    for (const { records, position } of parts) {
+      const weight = position.topic === names.decisions ? weightOfDecision : 1;
+      for (let from = 0; from < records.length;) {
+        const to = from + Math.ceil(room / weight);
+        const next = records[to]?.offset ?? position.next;
+        portion.push({ records: records.slice(from, to), position: { ...position, next } });
+        room -= weight * (Math.min(to, records.length) - from);
+        from = to;
+        if (room > 0) continue;
+        await writePortion(at, portion);
+        portion = [];
+        room = recordsTogether;
       }
-    };
+    }
+    if (portion.length > 0) await writePortion(at, portion);
+  };
 
   const open = async (): Promise<OpenHistory> => {
     const { deliveries, deliveriesDead, deliveriesReplay, attempts, decisions, usage } = names;
