@@ -71,7 +71,7 @@ const expiredEvery = 6;
 export function openHistory(options: HistoryOptions) {
   const { kafka, names, deliveryGroup, folder, limits, log, prepareStore } = options;
   const readFact = factReader(names);
-  const listeners = new Set<(attempt: AttemptRecord) => void>();
+  const listeners = new Set<(attempt: AttemptRecord, bytes: number) => void>();
   const letterListeners = new Set<(letter: DeadLetterSummary) => void>();
   const closing = new AbortController();
   const { signal } = closing;
@@ -119,7 +119,7 @@ export function openHistory(options: HistoryOptions) {
     if (trouble !== undefined) log.info({ folder }, 'history available again');
     trouble = undefined;
     for (const [index, fact] of facts.entries()) {
-      if (fact.kind === 'attempt') for (const listener of listeners) listener(fact.record);
+      if (fact.kind === 'attempt') for (const listener of listeners) listener(fact.record, fact.bytes);
       if (fact.kind === 'dead-letter') for (const listener of letterListeners) listener(fact.letter);
       // Each may be of interest to hundreds of streams.
       if (index % toldTogether === toldTogether - 1) await nextTurn();
@@ -275,8 +275,11 @@ export function openHistory(options: HistoryOptions) {
         bytes: usable ? usable.retention.bytes : 0,
       };
     },
-    /** Calls `listener`, which must not throw, for each attempt that is read. Returns a function that unsubscribes it. */
-    onAttempt(listener: (attempt: AttemptRecord) => void): () => void {
+    /**
+     * Calls `listener`, which must not throw, for each attempt that is read, with the length of its record. Returns a function that
+     * unsubscribes it.
+     */
+    onAttempt(listener: (attempt: AttemptRecord, bytes: number) => void): () => void {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
