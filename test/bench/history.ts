@@ -58,8 +58,7 @@ async function measure({ deliveries, requests }: Options): Promise<void> {
     ...kafka,
     tail: ({ onRecords }: TailOptions) => {
       void (async () => {
-        for (const { records, position } of batchesOf(names, deliveries, now))
-          await onRecords(records, position);
+        for (const part of batchesOf(names, deliveries, now)) await onRecords([part]);
         filled.resolve(undefined);
       })().catch(filled.reject);
       return Promise.resolve({

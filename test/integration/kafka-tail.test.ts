@@ -22,8 +22,8 @@ test('a tail begins at the given offset of each topic, follows live, and knows w
   const tail = await kafka.tail({
     topics: [one, other],
     startOf: (topic) => (topic === one ? 2 : undefined),
-    onRecords: (records) => {
-      for (const { value } of records) read.add(String(value));
+    onRecords: (parts) => {
+      for (const { value } of parts.flatMap(({ records }) => records)) read.add(String(value));
       return Promise.resolve();
     },
   });
@@ -35,7 +35,7 @@ test('a tail begins at the given offset of each topic, follows live, and knows w
   await tail.close();
 });
 
-test('a tail delivers one batch at a time, and treats an offset beyond the end as that of a former topic', async () => {
+test('a tail delivers one fetch at a time, and treats an offset beyond the end as that of a former topic', async () => {
   const { brokers } = await sharedBroker();
   await using kafka = openKafka(brokers);
   const topic = await kafka.createTopic({ partitions: 3 });
@@ -46,11 +46,13 @@ test('a tail delivers one batch at a time, and treats an offset beyond the end a
   );
   let taking = 0;
   const positions = new Map<number, number>();
-  const onRecords: TailOptions['onRecords'] = async (records, { partition, next }) => {
+  const onRecords: TailOptions['onRecords'] = async (parts) => {
     assert.equal(taking, 0);
     taking += 1;
-    assert.equal(records[0]?.offset, positions.get(partition) ?? 0);
-    positions.set(partition, next);
+    for (const { records, position } of parts) {
+      assert.equal(records[0]?.offset, positions.get(position.partition) ?? 0);
+      positions.set(position.partition, position.next);
+    }
     await new Promise((resolve) => setImmediate(resolve));
     taking -= 1;
   };

@@ -8,7 +8,13 @@ import { describe, test, type TestContext } from 'node:test';
 import { eventually } from '@tailrace/testing';
 import { matches, type DeadLetterFilter } from '@tailrace/deadletters';
 import { isTailraceError } from '@tailrace/errors';
-import { readBack, type ConsumedRecord, type OutgoingRecord, type TailOptions } from '@tailrace/kafka';
+import {
+  readBack,
+  type ConsumedRecord,
+  type OutgoingRecord,
+  type TailOptions,
+  type TailPart,
+} from '@tailrace/kafka';
 import { encodeDelivery, type AttemptRecord, type Delivery } from '@tailrace/records';
 import { topicNames } from '@tailrace/topology';
 import fc from 'fast-check';
@@ -63,14 +69,16 @@ function createTopics() {
       tail: ({ startOf, onRecords }: TailOptions) => {
         const next = new Map(topics.map((topic) => [topic, startOf(topic, 0) ?? 0]));
         const read = async (): Promise<void> => {
+          const parts: TailPart[] = [];
           for (const topic of topics) {
             const records = log.filter(
               (record) => record.topic === topic && record.offset >= (next.get(topic) ?? 0),
             );
             if (records.length === 0) continue;
             next.set(topic, records.length + (next.get(topic) ?? 0));
-            await onRecords(records, { topic, partition: 0, next: next.get(topic) ?? 0 });
+            parts.push({ records, position: { topic, partition: 0, next: next.get(topic) ?? 0 } });
           }
+          if (parts.length > 0) await onRecords(parts);
         };
         readers.add(read);
         const close = (): Promise<void> => {

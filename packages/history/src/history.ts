@@ -9,7 +9,7 @@ import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promis
 import type { DatabaseSync } from 'node:sqlite';
 import type { DeadLetterSummary } from '@tailrace/deadletters';
 import { isTailraceError, TailraceError } from '@tailrace/errors';
-import type { ConsumedRecord, Kafka, Tail, TailPosition } from '@tailrace/kafka';
+import type { Kafka, Tail, TailPart } from '@tailrace/kafka';
 import type { Log } from '@tailrace/service';
 import type { AttemptRecord } from '@tailrace/records';
 import type { TopicNames } from '@tailrace/topology';
@@ -58,8 +58,9 @@ interface OpenHistory {
 
 const opening = 'it is being opened';
 const reopenAfterMs = 2_000;
-/** Decisions in one transaction: each may have 100 rows, and requests are answered between transactions. */
-const decisionsTogether = 50;
+/** Records in one transaction: requests are answered between two. A decision counts as several, because it may have 100 rows. */
+const recordsTogether = 500;
+const weightOfDecision = 10;
 /** Facts that listeners get in one turn of the event loop. */
 const toldTogether = 200;
 const pruneEveryMs = 10_000;
@@ -70,7 +71,7 @@ const expiredEvery = 6;
 export function openHistory(options: HistoryOptions) {
   const { kafka, names, deliveryGroup, folder, limits, log, prepareStore } = options;
   const readFact = factReader(names);
-  const listeners = new Set<(attempt: AttemptRecord) => void>();
+  const listeners = new Set<(attempt: AttemptRecord, bytes: number) => void>();
   const letterListeners = new Set<(letter: DeadLetterSummary) => void>();
   const closing = new AbortController();
   const { signal } = closing;
@@ -100,16 +101,15 @@ export function openHistory(options: HistoryOptions) {
 
   const isOpen = (at: OpenHistory): boolean => at === current && unavailableBecause === undefined;
 
-  const writeBatch = async (
-    at: OpenHistory,
-    records: readonly ConsumedRecord[],
-    position: TailPosition,
-  ): Promise<void> => {
+  const writePortion = async (at: OpenHistory, parts: readonly TailPart[]): Promise<void> => {
     if (!isOpen(at)) return;
-    const facts = records.flatMap(readFact);
+    const facts = parts.flatMap(({ records }) => records.flatMap(readFact));
     try {
       at.store.transaction(() => {
-        at.writer.write(facts, position);
+        at.writer.write(
+          facts,
+          parts.map(({ position }) => position),
+        );
       });
       while (isOpen(at) && at.retention.bytes > limits.maxBytes && at.retention.prune()) await nextTurn();
     } catch (error) {
@@ -119,23 +119,34 @@ export function openHistory(options: HistoryOptions) {
     if (trouble !== undefined) log.info({ folder }, 'history available again');
     trouble = undefined;
     for (const [index, fact] of facts.entries()) {
-      if (fact.kind === 'attempt') for (const listener of listeners) listener(fact.record);
+      if (fact.kind === 'attempt') for (const listener of listeners) listener(fact.record, fact.bytes);
       if (fact.kind === 'dead-letter') for (const listener of letterListeners) listener(fact.letter);
       // Each may be of interest to hundreds of streams.
       if (index % toldTogether === toldTogether - 1) await nextTurn();
     }
-    // Lets pending requests run between two batches.
+    // Lets pending requests run between two portions.
     await nextTurn();
   };
 
-  const onRecords =
-    (at: OpenHistory) => async (records: readonly ConsumedRecord[], position: TailPosition) => {
-      const size = position.topic === names.decisions ? decisionsTogether : Math.max(1, records.length);
-      for (let from = 0; from === 0 || from < records.length; from += size) {
-        const next = records[from + size]?.offset ?? position.next;
-        await writeBatch(at, records.slice(from, from + size), { ...position, next });
+  const onRecords = (at: OpenHistory) => async (parts: readonly TailPart[]) => {
+    let portion: TailPart[] = [];
+    let room = recordsTogether;
+    for (const { records, position } of parts) {
+      const weight = position.topic === names.decisions ? weightOfDecision : 1;
+      for (let from = 0; from < records.length;) {
+        const to = from + Math.ceil(room / weight);
+        const next = records[to]?.offset ?? position.next;
+        portion.push({ records: records.slice(from, to), position: { ...position, next } });
+        room -= weight * (Math.min(to, records.length) - from);
+        from = to;
+        if (room > 0) continue;
+        await writePortion(at, portion);
+        portion = [];
+        room = recordsTogether;
       }
-    };
+    }
+    if (portion.length > 0) await writePortion(at, portion);
+  };
 
   const open = async (): Promise<OpenHistory> => {
     const { deliveries, deliveriesDead, deliveriesReplay, attempts, decisions, usage } = names;
@@ -264,8 +275,11 @@ export function openHistory(options: HistoryOptions) {
         bytes: usable ? usable.retention.bytes : 0,
       };
     },
-    /** Calls `listener`, which must not throw, for each attempt that is read. Returns a function that unsubscribes it. */
-    onAttempt(listener: (attempt: AttemptRecord) => void): () => void {
+    /**
+     * Calls `listener`, which must not throw, for each attempt that is read, with the length of its record. Returns a function that
+     * unsubscribes it.
+     */
+    onAttempt(listener: (attempt: AttemptRecord, bytes: number) => void): () => void {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },

@@ -116,7 +116,7 @@ export function createWriter(db: DatabaseSync, { floorOf }: Pick<Retention, 'flo
 
   return {
     /** Runs in the caller's transaction. Leaves out deliveries and decisions from before the floor of the retention. */
-    write(facts: readonly Fact[], { topic, partition, next }: TailPosition): void {
+    write(facts: readonly Fact[], positions: readonly TailPosition[]): void {
       const touched = new Map<string, Touched>();
       const attempts: AttemptRow[] = [];
       const fresh: AttemptRow[] = [];
@@ -151,7 +151,7 @@ export function createWriter(db: DatabaseSync, { floorOf }: Pick<Retention, 'flo
       counts.add(fresh);
       flow.flush();
       backlog.flush();
-      putOffset.run(topic, partition, next);
+      for (const { topic, partition, next } of positions) putOffset.run(topic, partition, next);
     },
     /**
      * Ends some of the pending deliveries whose latest record is in this range of a partition, in the caller's transaction. Returns

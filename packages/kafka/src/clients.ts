@@ -160,14 +160,10 @@ export function createClients(client: LibraryClient): Clients {
         fetching,
         partitionAssigners: [owned ? coPartitionedAssigner(owned) : kafkajs.PartitionAssigners.roundRobin],
       }),
-    followerConsumer: (groupId, onAnswer) =>
-      readerConsumer({ groupId, fetching: { waitMs: followerWaitMs, onAnswer } }),
-    tailConsumer: (groupId, onAnswer) =>
-      readerConsumer({
-        groupId,
-        ...fetchBytes,
-        fetching: { waitMs: followerWaitMs, onAnswer },
-      }),
+    followerConsumer: (groupId, told) =>
+      readerConsumer({ groupId, fetching: { waitMs: followerWaitMs, ...told } }),
+    tailConsumer: (groupId, told) =>
+      readerConsumer({ groupId, ...fetchBytes, fetching: { waitMs: followerWaitMs, ...told } }),
     scanConsumer: (groupId) => readerConsumer({ groupId, ...fetchBytes, maxWaitTimeInMs: maxWaitMs }),
   };
 }

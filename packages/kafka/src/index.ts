@@ -33,7 +33,7 @@ export {
   type RequestOutcome,
 } from './observer.ts';
 export type { Scan, ScanOptions } from './read/scan.ts';
-export type { Tail, TailOptions, TailPosition } from './read/tail.ts';
+export type { Tail, TailOptions, TailPart, TailPosition } from './read/tail.ts';
 export type { TopicDescription, TopicReport, TopicSpec } from './admin/topic-spec.ts';
 export type { Span } from './consume/unfinished.ts';
 export type { UnreadableBatch } from './unreadable.ts';

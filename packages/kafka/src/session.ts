@@ -219,7 +219,7 @@ function forLibrary(partitions: Iterable<TopicPartition>): { topic: string; part
 }
 
 /** Ends the process. The library would take a defect in our code for a failure of Kafka, and retry forever. */
-function stopProcess(defect: unknown): void {
+export function stopProcess(defect: unknown): void {
   queueMicrotask(() => {
     throw defect;
   });

@@ -27,8 +27,13 @@ import { LaneStage } from './stages/lane/lane-stage.ts';
 import { watchPartitions } from './sources/partitions.ts';
 import { ownedShare, pauseDelayMs, topicsToConsume } from './sources/topics.ts';
 
-/** No delivery waits for the record of an attempt, so these records are published in larger batches. */
-const attemptPublishing = { lingerMs: 100, giveUpAfterMs: 60_000, maxBufferedBytes: 16 * 2 ** 20 };
+/** No delivery waits for the record of an attempt, so these records are published in larger batches, which compress well. */
+export const attemptPublishing = {
+  lingerMs: 100,
+  compressFromBytes: 512,
+  giveUpAfterMs: 60_000,
+  maxBufferedBytes: 16 * 2 ** 20,
+};
 
 /** About a quarter of a second of work of the fastest destinations, and a second of it read ahead; see stages/lane/buffer.ts. */
 const buffered = {

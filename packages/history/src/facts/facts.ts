@@ -60,6 +60,8 @@ export type Fact =
       readonly delivery: DeliveryRow;
       readonly attempt: AttemptRow;
       readonly record: AttemptRecord;
+      /** Of the record in Kafka. */
+      readonly bytes: number;
     }
   | { readonly kind: 'dead-letter'; readonly letter: DeadLetterSummary }
   | { readonly kind: 'replay'; readonly replay: LetterReplay }
@@ -70,7 +72,10 @@ export type Fact =
 export function factReader(names: TopicNames): (record: ConsumedRecord) => readonly Fact[] {
   return (record) => {
     if (record.topic === names.attempts)
-      return attemptFact(objectIn<AttemptRecord>(record.value) as AttemptRecord | undefined);
+      return attemptFact(
+        objectIn<AttemptRecord>(record.value) as AttemptRecord | undefined,
+        record.value?.length ?? 0,
+      );
     if (record.topic === names.usage)
       return usageFact(objectIn<UsageRecord>(record.value) as UsageRecord | undefined, record.timestamp);
     if (record.topic === names.decisions) return decisionFact(record);
@@ -148,7 +153,7 @@ const statuses = { delivered: 'delivered', retry: 'retrying', dead: 'dead' } as 
 const maxUrls = 20;
 const maxUrlLength = 500;
 
-function attemptFact(record: AttemptRecord | undefined): readonly Fact[] {
+function attemptFact(record: AttemptRecord | undefined, bytes: number): readonly Fact[] {
   const startedAt = parseInstant(String(record?.startedAt));
   if (!record || startedAt === undefined || !Object.hasOwn(statuses, record.outcome)) return [];
   const { attempt, latencyMs, outcome, urls } = record;
@@ -165,6 +170,7 @@ function attemptFact(record: AttemptRecord | undefined): readonly Fact[] {
     {
       kind: 'attempt',
       record,
+      bytes,
       attempt: {
         deliveryId,
         destinationId,

@@ -25,6 +25,7 @@ export interface SenderDependencies {
   readonly log: KafkaLog;
   readonly clock: Refusals;
   readonly lingerMs: number;
+  readonly compressFromBytes: number;
   /** Whether to reject a record for a missing topic. If not, it waits for the topic. */
   readonly rejectsMissing: boolean;
   readonly settle: (pending: Pending, error?: unknown) => void;
@@ -37,8 +38,6 @@ export interface SenderDependencies {
 /** Before compression. Well below the broker's default limit of 1 MB. */
 export const maxRequestBytes = 512 * 1024;
 const maxRequestRecords = 2_000;
-/** Smaller requests are not compressed. Compressing costs 50 µs for each partition, regardless of its size, on both sides. */
-const compressFromBytes = 64 * 1024;
 const retryPauseMs = { first: 100, most: 2_000 };
 /** How long a broker waits for its followers before it answers with the result of each partition. */
 const replicationTimeoutMs = 5_000;
@@ -155,11 +154,12 @@ export class RecordSender implements Sender {
       const { key, value, headers } = record;
       messages.push({ key, value, headers, partition: target?.partition });
     }
+    const isLarge = bytes >= this.#deps.compressFromBytes;
     const producer = await (this.#producer ??= this.#connect());
     const written = await producer.sendBatch({
       acks: -1,
       timeout: replicationTimeoutMs,
-      compression: bytes >= compressFromBytes ? kafkajs.CompressionTypes.ZSTD : kafkajs.CompressionTypes.None,
+      compression: isLarge ? kafkajs.CompressionTypes.ZSTD : kafkajs.CompressionTypes.None,
       topicMessages: Array.from(byTopic, ([topic, messages]) => ({ topic, messages }) as TopicMessages),
     });
     checkAllWritten(request, written);

@@ -63,8 +63,10 @@ export async function startFollower(
   const atEnd = (partition: number): void => {
     atEndAt.set(partition, performance.now());
   };
-  const consumer = createConsumer(`${topic}.follower.${randomUUID()}`, ({ partition, isAtEnd }) => {
-    if (isAtEnd) atEnd(partition);
+  const consumer = createConsumer(`${topic}.follower.${randomUUID()}`, {
+    onAnswer({ partition, isAtEnd }) {
+      if (isAtEnd) atEnd(partition);
+    },
   });
   const positions = new Map<number, number>();
   const fetchedFrom = new Set<string>();

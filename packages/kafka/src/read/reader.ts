@@ -5,11 +5,11 @@
 import type { Consumer } from 'kafkajs';
 import type { KafkaLog } from '../log.ts';
 import type { Admin } from '../patches/reading/admin-requests.ts';
-import type { PartitionAnswer } from '../patches/reading/group-fetch.ts';
+import type { Fetching } from '../patches/reading/group-fetch.ts';
 import type { ReportUnreadable } from '../unreadable.ts';
 
-/** Creates a consumer of the library. `onAnswer` is called for each partition that a fetch has read. */
-export type CreateReader = (groupId: string, onAnswer?: (answer: PartitionAnswer) => void) => Consumer;
+/** Creates a consumer of the library, with what is told of its fetches. */
+export type CreateReader = (groupId: string, told?: Pick<Fetching, 'onAnswer' | 'take'>) => Consumer;
 
 export interface ReaderDependencies {
   readonly createConsumer: CreateReader;

@@ -8,7 +8,7 @@ import { toRecord } from '../fetched-record.ts';
 import { KnownEnds } from '../lag/known-ends.ts';
 import { highestOf, lagOf, type Progress } from '../lag/partition-lag.ts';
 import type { ConsumedRecord } from '../record.ts';
-import { startSession, unlessClosing, type Processing } from '../session.ts';
+import { startSession, stopProcess, unlessClosing } from '../session.ts';
 import type { FetchedBatch } from '../wire/fetched-batch.ts';
 import { leaveTimeoutMs, type ReaderDependencies } from './reader.ts';
 
@@ -24,10 +24,16 @@ export interface TailOptions {
   /** The offset to begin with, or undefined for the beginning of the partition. Expired offsets are skipped. */
   readonly startOf: (topic: string, partition: number) => number | undefined;
   /**
-   * Called with records of one partition, in order and each offset once, and the position after them. The next call is made
-   * when this one has resolved, which should not take seconds. Must not reject.
+   * Called with the records of one fetch, each offset once. The next call is made when this one has resolved, which should not take
+   * seconds. Must not reject.
    */
-  readonly onRecords: (records: readonly ConsumedRecord[], position: TailPosition) => Promise<void>;
+  readonly onRecords: (parts: readonly TailPart[]) => Promise<void>;
+}
+
+/** Records of one partition, in order, and the position after them. */
+export interface TailPart {
+  readonly records: readonly ConsumedRecord[];
+  readonly position: TailPosition;
 }
 
 export interface Tail {
@@ -84,6 +90,12 @@ class Position implements Progress {
   }
 }
 
+/**
+ * After a fetch that brought records, the next one waits until this time has passed, so that what arrives meanwhile is one step: a fetch and
+ * a call cost as much as dozens of records. What waits at a broker already is fetched at once.
+ */
+const stepMs = 200;
+
 const noTimes = { delayMs: undefined, retentionMs: undefined };
 
 interface Waiter {
@@ -98,6 +110,8 @@ export async function startTail(
   const positions = new Map<string, Position>();
   let waiters: Waiter[] = [];
   let closed = false;
+  let delivering = Promise.resolve();
+  const pauses = new Set<() => void>();
 
   /** Updates the end of each partition. Records that expired before they were read are skipped. */
   const updateEnds = async (): Promise<void> => {
@@ -135,34 +149,68 @@ export async function startTail(
     });
   };
 
-  const onBatch = async (batch: FetchedBatch, processing: Processing): Promise<void> => {
+  const pause = (ms: number): Promise<void> =>
+    new Promise((resolve) => {
+      const end = (): void => {
+        clearTimeout(timer);
+        pauses.delete(end);
+        resolve();
+      };
+      const timer = setTimeout(end, ms);
+      pauses.add(end);
+    });
+
+  const endPauses = (): void => {
+    for (const end of pauses) end();
+  };
+
+  const deliver = async (batches: readonly FetchedBatch[]): Promise<void> => {
     if (closed) return;
-    const position = positionOf(batch.topic, batch.partition);
-    // The topic was deleted and created again.
-    if (Number(batch.highWatermark) < position.next) position.beginAgain();
-    position.sawEnd(Number(batch.highWatermark));
-    const { topic, partition } = batch;
-    const records: ConsumedRecord[] = [];
-    for (const fetched of batch.messages) {
-      if (fetched.offset < position.next) continue;
-      if (fetched.unreadable) reportUnreadable({ topic, partition, ...fetched.unreadable });
-      else records.push(toRecord(topic, partition, fetched));
-    }
-    const next = Math.max(position.next, batch.lastOffset() + 1);
-    if (records.length > 0) {
+    const parts: TailPart[] = [];
+    const read: (readonly [position: Position, next: number])[] = [];
+    for (const batch of batches) {
+      const { topic, partition } = batch;
+      const position = positionOf(topic, partition);
+      // The topic was deleted and created again.
+      if (Number(batch.highWatermark) < position.next) position.beginAgain();
+      position.sawEnd(Number(batch.highWatermark));
+      const records: ConsumedRecord[] = [];
+      for (const fetched of batch.messages) {
+        if (fetched.offset < position.next) continue;
+        if (fetched.unreadable) reportUnreadable({ topic, partition, ...fetched.unreadable });
+        else records.push(toRecord(topic, partition, fetched));
+      }
+      const next = Math.max(position.next, batch.lastOffset() + 1);
+      read.push([position, next]);
+      if (records.length === 0) continue;
       position.nextTimestamp = records[0]?.timestamp;
-      await onRecords(records, { topic, partition, next });
-      position.nextTimestamp = undefined;
       position.lastTimestamp = records.at(-1)?.timestamp;
+      parts.push({ records, position: { topic, partition, next } });
     }
-    position.next = next;
-    processing.resolveOffset(String(batch.lastOffset()));
+    if (parts.length > 0) await onRecords(parts);
+    for (const [position, next] of read) {
+      position.nextTimestamp = undefined;
+      position.next = next;
+    }
     settleWaiters();
   };
 
+  const take = async (batches: readonly FetchedBatch[]): Promise<void> => {
+    const since = performance.now();
+    // Brokers answer beside each other.
+    delivering = delivering.then(() => deliver(batches)).catch(stopProcess);
+    await delivering;
+    const hasMore = batches.some((batch) => Number(batch.highWatermark) > batch.lastOffset() + 1);
+    if (hasMore || closed || waiters.length > 0) return;
+    await pause(stepMs - (performance.now() - since));
+  };
+
   await updateEnds();
-  const consumer = createConsumer(`${topics[0] ?? ''}.tail.${randomUUID()}`, ({ topic, partition, end }) => {
-    positions.get(`${topic}/${partition}`)?.sawEnd(end);
+  const consumer = createConsumer(`${topics[0] ?? ''}.tail.${randomUUID()}`, {
+    onAnswer({ topic, partition, end }) {
+      positions.get(`${topic}/${partition}`)?.sawEnd(end);
+    },
+    take,
   });
   const session = startSession({
     consumer,
@@ -170,7 +218,7 @@ export async function startTail(
     classify,
     log,
     fields: { topics },
-    onBatch,
+    onBatch: () => undefined,
     onJoin(assignment) {
       // Nothing is committed, so the library would start at the beginning.
       for (const [topic, partitions] of Object.entries(assignment)) {
@@ -178,13 +226,6 @@ export async function startTail(
           session.seek({ topic, partition }, positionOf(topic, partition).next);
       }
     },
-  });
-  // The library does not pass on a batch that holds only transaction markers or aborted records. Skip it here.
-  consumer.on(consumer.events.START_BATCH_PROCESS, ({ payload }) => {
-    if (payload.batchSize > 0) return;
-    const position = positionOf(payload.topic, payload.partition);
-    position.next = Math.max(position.next, Number(payload.lastOffset) + 1);
-    settleWaiters();
   });
   await unlessClosing(closing, () => session.end(), session.joined);
 
@@ -208,11 +249,13 @@ export async function startTail(
       await new Promise<void>((resolve) => {
         waiters.push({ ends, resolve });
         settleWaiters();
+        endPauses();
       });
     },
     async close() {
       closed = true;
       settleWaiters();
+      endPauses();
       await session.end({ timeoutMs: leaveTimeoutMs });
     },
   };

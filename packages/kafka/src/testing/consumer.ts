@@ -141,7 +141,9 @@ export class MemoryConsumer implements GroupMember {
         const duration = performance.now() - startedAt;
         this.#emit(events.REQUEST, { apiName: 'Fetch', broker: nodeId, duration });
       }
-      for (const batch of batches) await (this.idle = this.#process(batch));
+      const take = this.#config.fetching?.take;
+      if (take && batches.length > 0) await (this.idle = this.#pass(batches, take));
+      else for (const batch of batches) await (this.idle = this.#process(batch));
     }
     unsubscribe();
   }
@@ -179,6 +181,18 @@ export class MemoryConsumer implements GroupMember {
       };
       return new FetchedBatch(topic, String(assigned.position), data);
     });
+  }
+
+  async #pass(
+    batches: readonly FetchedBatch[],
+    take: (batches: readonly FetchedBatch[]) => Promise<void>,
+  ): Promise<void> {
+    await take(batches);
+    for (const batch of batches) {
+      const assigned = this.#assigned.get(`${batch.topic}/${batch.partition}`);
+      // A seek meanwhile has precedence.
+      if (assigned?.position === Number(batch.fetchedOffset)) assigned.position = batch.lastOffset() + 1;
+    }
   }
 
   async #process(batch: FetchedBatch): Promise<void> {

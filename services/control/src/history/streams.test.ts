@@ -76,13 +76,13 @@ test('an attempt is serialised once for all streams that see the same', async ({
 function openStreams() {
   const ending = new AbortController();
   const attempts = new EventEmitter();
-  const onAttempt = (listener: (attempt: AttemptRecord) => void) => {
+  const onAttempt = (listener: (attempt: AttemptRecord, bytes: number) => void) => {
     attempts.on('read', listener);
     return () => true;
   };
   const streams = new Streams({ onAttempt }, ending.signal);
   return {
-    read: (event: string) => attempts.emit('read', { event, startedAt: '', latencyMs: 0 }),
+    read: (event: string) => attempts.emit('read', { event, startedAt: '', latencyMs: 0 }, event.length),
     open(token: string): Readable {
       let bytes: Readable | undefined;
       const reply = { headers: () => reply, send: (sent: Readable) => (bytes = sent) };

@@ -27,9 +27,13 @@ export class LiveAttempt {
   readonly endedAt: number;
   readonly #lines = new Map<boolean, Buffer>();
 
-  constructor(id: number, record: AttemptRecord) {
+  /** Of the record in Kafka. */
+  readonly bytes: number;
+
+  constructor(id: number, record: AttemptRecord, bytes: number) {
     this.id = id;
     this.record = record;
+    this.bytes = bytes;
     this.endedAt = (parseInstant(record.startedAt) ?? 0) + record.latencyMs;
   }
 
@@ -43,11 +47,6 @@ export class LiveAttempt {
       this.#lines.set(isMasked, line);
     }
     return line;
-  }
-
-  /** Bytes of the line without a mask. */
-  get size(): number {
-    return this.lineFor('admin').length;
   }
 }
 
@@ -89,8 +88,8 @@ export class Streams {
   /** @param signal ends all streams */
   constructor(history: Pick<History, 'onAttempt'>, signal: AbortSignal) {
     this.#signal = signal;
-    history.onAttempt((record) => {
-      this.#accept(record);
+    history.onAttempt((record, bytes) => {
+      this.#accept(record, bytes);
     });
   }
 
@@ -144,12 +143,12 @@ export class Streams {
     return Math.min(ofOne, most / this.#open.size);
   }
 
-  #accept(record: AttemptRecord): void {
-    const attempt = new LiveAttempt((this.#lastId += 1), record);
+  #accept(record: AttemptRecord, bytes: number): void {
+    const attempt = new LiveAttempt((this.#lastId += 1), record, bytes);
     this.#kept.push(attempt);
-    this.#keptBytes += attempt.size;
+    this.#keptBytes += bytes;
     while (this.#kept.length > maxKept.attempts || this.#keptBytes > maxKept.bytes) {
-      this.#keptBytes -= this.#kept.shift()?.size ?? 0;
+      this.#keptBytes -= this.#kept.shift()?.bytes ?? 0;
     }
     for (const { content } of this.#open) content.onAttempt(attempt);
   }

@@ -76,7 +76,8 @@ export class Observer {
     metrics.attempted(record, now() - acceptedAt, span ? span.traceparent : delivery.traceparent);
     if (span) endAttemptSpan(span, record);
     const value = JSON.stringify(record);
-    const published = publisher.publish({ topic: names.attempts, key: deliveryId, value });
+    // Without a key, the records of a moment are one batch.
+    const published = publisher.publish({ topic: names.attempts, key: null, value });
     // The delivery does not depend on this record.
     return published.catch((error: unknown) => {
       log.debug({ err: error, deliveryId }, 'attempt record not published');

@@ -6,13 +6,11 @@ import { deliveryKey } from '@tailrace/records';
 import type { TopicNames } from '@tailrace/topology';
 import type { SecretKeys } from '../../settings.ts';
 
-/** What is known of an event before a topic is searched. */
+/** What is known of an event before the topics are searched. */
 export interface KnownEvent {
   readonly user: string;
   /** The ids of all destinations. Undefined if the configuration cannot be read. */
   readonly destinations: readonly string[] | undefined;
-  /** Those that were found so far. */
-  readonly deliveryIds: readonly string[];
 }
 
 /** Above this number all partitions are read anyway. */
@@ -49,11 +47,10 @@ export async function expectedPartitions(
 function keysIn(
   names: TopicNames,
   topic: string,
-  { user, destinations, deliveryIds }: KnownEvent,
+  { user, destinations }: KnownEvent,
 ): readonly string[] | undefined {
   if (topic === names.events || topic === names.eventsWaiting || topic === names.decisions) return [user];
-  // Rejected records have the key that was received, if any.
-  if (topic === names.eventsRejected) return undefined;
-  if (topic === names.attempts) return deliveryIds.length > 0 ? deliveryIds : undefined;
+  // Rejected records have the key that was received, if any, and records of attempts have none.
+  if (topic === names.eventsRejected || topic === names.attempts) return undefined;
   return destinations?.map((id) => deliveryKey(id, user));
 }

@@ -14,6 +14,7 @@ const names = topicNames('tailrace.');
 const tier = names.retryTier(60_000);
 const hourMs = 3_600_000;
 const id = deliveryId('web', 'm-1', 'hash', 'crm');
+const another = deliveryId('web', 'm-1', 'another hash', 'crm');
 const delivery = {
   deliveryId: id,
   eventId: 'm-1',
@@ -108,7 +109,7 @@ test("an event is found in its user's partitions, with every record of its deliv
   await publisher.publish(encodeDelivery(names.deliveries, delivery));
   const retried = { ...delivery, attempt: 1, step: 1, reason: 'server-error', dueAt: Date.now() + 60_000 };
   await publisher.publish(encodeDelivery(tier, retried));
-  await publisher.publish({ topic: names.attempts, key: id, value: JSON.stringify(attempt) });
+  await publisher.publish({ topic: names.attempts, key: null, value: JSON.stringify(attempt) });
   const { outcome, matches, deliveries, readOf, lines } = await search(kafka, 'm-1', { user: 'ada' });
   assert.equal(outcome, 'found');
   assert.deepEqual(
@@ -121,7 +122,7 @@ test("an event is found in its user's partitions, with every record of its deliv
   );
   const { partitionOf } = await kafka.partitioner(names.events);
   assert.deepEqual(readOf(names.events), [partitionOf('ada')]);
-  assert.deepEqual(readOf(names.attempts), [partitionOf(id)]);
+  assert.equal(readOf(names.attempts).length, 12);
   assert.match(lines.join('\n'), /^crm: delivered\. Delivery /m);
   assert.match(lines.join('\n'), /^Not searched:\n {2}tailrace\.events partitions .*: not expected there$/m);
 });
@@ -145,13 +146,10 @@ test('a delivery without an outcome whose last record delivery has finished does
 test('two events with one messageId and different content are both found, with the attempts of both', async () => {
   await using stage = await openCluster();
   const { kafka, publisher } = stage;
-  const { partitionOf } = await kafka.partitioner(names.attempts);
-  const ids = Array.from({ length: 100 }, (_, nth) => deliveryId('web', 'm-1', `hash ${nth}`, 'crm'));
-  const other = ids.find((one) => partitionOf(one) !== partitionOf(id)) ?? '';
-  for (const deliveryId of [id, other]) {
+  for (const deliveryId of [id, another]) {
     await publisher.publish(encodeDelivery(names.deliveries, { ...delivery, deliveryId }));
     const value = JSON.stringify({ ...attempt, deliveryId });
-    await publisher.publish({ topic: names.attempts, key: deliveryId, value });
+    await publisher.publish({ topic: names.attempts, key: null, value });
   }
   const { deliveries } = await search(kafka, 'm-1', { user: 'ada' });
   assert.deepEqual(

@@ -64,14 +64,12 @@ export async function searchTopics(
   const destinations = narrow ? await knownDestinations(kafka, names, options.secretKeys) : undefined;
   const readExpected = async (topic: string): Promise<SearchedTopic> => {
     if (!narrow) return read(topic, undefined);
-    const deliveryIds = matches.flatMap((match) => ('deliveryId' in match ? match.deliveryId : []));
-    const known = { user, destinations, deliveryIds };
-    const expected = await expectedPartitions(kafka, names, topic, known).catch(() => undefined);
+    const expected = await expectedPartitions(kafka, names, topic, { user, destinations }).catch(
+      () => undefined,
+    );
     return read(topic, expected);
   };
   const first = await inParallel(topicsAtTheSameTime, topics, readExpected);
-  // Their keys are the delivery ids that the other topics have.
-  first.push(await readExpected(names.attempts));
   if (matches.length > 0 || !narrow) return { matches, truncated, topics: first };
 
   const rest = await inParallel(topicsAtTheSameTime, first, async (searched) => {
@@ -86,7 +84,7 @@ export async function searchTopics(
   return { matches, truncated, topics: rest };
 }
 
-/** All but `attempts`, in the order of an event's way. Retry topics of any schedule may have records. */
+/** In the order of an event's way. Retry topics of any schedule may have records. */
 async function topicsToSearch(kafka: Kafka, names: TopicNames): Promise<string[]> {
   const delays = (await kafka.listTopics()).flatMap((topic) => names.retryTierDelayMs(topic) ?? []);
   return [
@@ -98,6 +96,7 @@ async function topicsToSearch(kafka: Kafka, names: TopicNames): Promise<string[]
     ...tierDelaysMs(delays).map((delayMs) => names.retryTier(delayMs)),
     names.deliveriesDead,
     names.deliveriesReplay,
+    names.attempts,
   ];
 }
 

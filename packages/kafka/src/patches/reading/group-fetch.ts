@@ -20,6 +20,11 @@ export interface Fetching {
   waitMs(): number;
   /** Called for each partition that a fetch has read, whether or not it had records, before its records are passed on. */
   readonly onAnswer?: ((answer: PartitionAnswer) => void) | undefined;
+  /**
+   * Takes what a fetch has read of all partitions together, where the library would pass on one partition at a time. The next fetch of
+   * the same broker begins when it has resolved. Must not reject.
+   */
+  readonly take?: ((batches: readonly FetchedBatch[]) => Promise<void>) | undefined;
 }
 
 export interface PartitionAnswer {
@@ -62,6 +67,7 @@ interface Group {
   readonly maxWaitTime: number;
   checkForStaleAssignment(): void;
   seekOffsets(topics: readonly TopicPartitions[]): Promise<void>;
+  resolveOffset(last: { readonly topic: string; readonly partition: number; readonly offset: string }): void;
   recoverFromFetch(error: unknown): Promise<void>;
   fetch(nodeId: string): Promise<FetchedBatch[]>;
 }
@@ -125,7 +131,15 @@ function leanGroup(Original: LibraryClass<Group>): LibraryClass<Group> {
         }
         const broker = await this.cluster.findBroker({ nodeId });
         const answer = await broker.fetch({ maxWaitTime, minBytes, maxBytes, isolationLevel, topics });
-        return batchesOf(this, topics, answer, this.#fetching);
+        const batches = batchesOf(this, topics, answer, this.#fetching);
+        const take = this.#fetching?.take;
+        if (!take || batches.length === 0) return batches;
+        await take(batches);
+        for (const batch of batches) {
+          const { topic, partition } = batch;
+          this.resolveOffset({ topic, partition, offset: String(batch.lastOffset()) });
+        }
+        return [];
       } catch (error) {
         await this.recoverFromFetch(error);
         return [];

@@ -165,9 +165,11 @@ export function testReading(cluster: () => ContractCluster): void {
       await kafka.write(other, ['x']);
       const positions = new Map<string, number>();
       const read: string[] = [];
-      const onRecords: TailOptions['onRecords'] = (records, { topic, next }) => {
-        read.push(...texts(records));
-        positions.set(topic, next);
+      const onRecords: TailOptions['onRecords'] = (parts) => {
+        for (const { records, position } of parts) {
+          read.push(...texts(records));
+          positions.set(position.topic, position.next);
+        }
         return Promise.resolve();
       };
       const startOf = (topic: string): number | undefined => (topic === one ? 2 : undefined);
@@ -186,7 +188,7 @@ export function testReading(cluster: () => ContractCluster): void {
       await tail.close();
     });
 
-    test('delivers one batch at a time, and begins again where the topic ends before the kept offset', async () => {
+    test('delivers one fetch at a time, and begins again where the topic ends before the kept offset', async () => {
       await using kafka = connect(cluster());
       const topic = await kafka.createTopic({ partitions: 3 });
       for (const partition of [0, 1, 2]) await kafka.write(topic, numbers(20), partition);
@@ -195,10 +197,12 @@ export function testReading(cluster: () => ContractCluster): void {
       const tail = await kafka.tail({
         topics: [topic],
         startOf: () => 1_000,
-        onRecords: async (records, { partition, next }) => {
+        onRecords: async (parts) => {
           assert.equal((running += 1), 1);
-          assert.equal(records[0]?.offset, positions.get(partition) ?? 0);
-          positions.set(partition, next);
+          for (const { records, position } of parts) {
+            assert.equal(records[0]?.offset, positions.get(position.partition) ?? 0);
+            positions.set(position.partition, position.next);
+          }
           await new Promise((resolve) => setImmediate(resolve));
           running -= 1;
         },
