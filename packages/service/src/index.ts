@@ -32,6 +32,7 @@ export { fileVariable } from './settings/secret-file.ts';
 export {
   commitsLateAfter,
   ingestPublicUrl,
+  owner,
   receiverSettings,
   retryWindow,
   secretKeys,

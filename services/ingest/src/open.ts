@@ -24,7 +24,7 @@ export const ingest = defineService({
       requireTopics(await kafka.listTopics(), [names.config, names.events, names.eventsRejected]);
     });
     const config = await service.whenAvailable('the configuration', () =>
-      openConfig(kafka, names.config, log),
+      openConfig(kafka, names.config, log, { owner: settings.owner }),
     );
     metrics.gauge('tailrace_config_age_seconds', () => config.ageMs / 1_000);
 

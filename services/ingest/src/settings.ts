@@ -5,6 +5,7 @@ import {
   duration,
   ingestPublicUrl,
   kafkaSettings,
+  owner,
   port,
   serviceSettings,
   topicPrefix,
@@ -16,6 +17,7 @@ export const settings = Type.Object({
   ...serviceSettings({ metricsPort: 9464 }),
   kafka: kafkaSettings('ingest'),
   topicPrefix: topicPrefix(),
+  owner: owner(),
   port: port({
     env: 'TAILRACE_INGEST_PORT',
     default: 8080,

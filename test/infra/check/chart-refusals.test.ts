@@ -3,7 +3,11 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
-import { chartFolder, refusal } from '../../support/kubernetes/chart.ts';
+import { chartFolder, namespace, refusal } from '../../support/kubernetes/chart.ts';
+import { status } from '../../support/receivers/answers.ts';
+import { startReceiver } from '../../support/receivers/receiver.ts';
+import { run } from '../../support/tools/command.ts';
+import { toolPath } from '../../support/tools/tools.ts';
 
 const secret = (key: string) => ({ secretKeyRef: { name: 'existing', key } });
 
@@ -201,6 +205,57 @@ describe('the chart refuses', () => {
   });
 });
 
+test('an upgrade that would leave the topics of the release is refused, where Helm can ask the cluster', async () => {
+  const set = (instance: string, prefix: string) => ({
+    metadata: { labels: { 'app.kubernetes.io/name': 'tailrace', 'app.kubernetes.io/instance': instance } },
+    spec: {
+      template: { spec: { containers: [{ env: [{ name: 'TAILRACE_TOPIC_PREFIX', value: prefix }] }] } },
+    },
+  });
+  const ofApps = { name: 'statefulsets', singularName: 'statefulset', namespaced: true, kind: 'StatefulSet' };
+  const items = [set('tailrace', 'tailrace.'), set('other', 'other.'), { metadata: {} }];
+  const apps = { groupVersion: 'apps/v1', version: 'v1' };
+  const answers: Readonly<Record<string, object>> = {
+    '/version': { major: '1', minor: '36', gitVersion: 'v1.36.0' },
+    '/api': { kind: 'APIVersions', versions: ['v1'] },
+    '/api/v1': { kind: 'APIResourceList', groupVersion: 'v1', resources: [] },
+    '/apis': { kind: 'APIGroupList', groups: [{ name: 'apps', versions: [apps], preferredVersion: apps }] },
+    '/apis/apps/v1': {
+      kind: 'APIResourceList',
+      groupVersion: 'apps/v1',
+      resources: [{ ...ofApps, verbs: ['get', 'list'] }],
+    },
+    [`/apis/apps/v1/namespaces/${namespace}/statefulsets`]: {
+      kind: 'StatefulSetList',
+      apiVersion: 'apps/v1',
+      items,
+    },
+  };
+  await using server = await startReceiver({
+    answer: ({ path: asked }) => {
+      const found = answers[asked.split('?')[0] ?? ''];
+      const body = JSON.stringify(
+        found ?? { kind: 'Status', status: 'Failure', reason: 'NotFound', code: 404 },
+      );
+      return status(found ? 200 : 404, { 'content-type': 'application/json' }, body);
+    },
+  });
+  const problem = async (values: object): Promise<string> => {
+    const args = ['template', 'tailrace', chartFolder, '--namespace', namespace, '--dry-run=server'];
+    const cluster = ['--kube-apiserver', server.url, '-f', path.join(chartFolder, 'ci/default.yaml')];
+    const options = { input: JSON.stringify(values) };
+    const ended = run(await toolPath('helm'), [...args, ...cluster, '-f', '-'], options);
+    return ended.catch((error: unknown) => String(error));
+  };
+  const sentence = /set settings\.TAILRACE_TOPIC_PREFIX to tailrace\./;
+  assert.match(await problem({ fullnameOverride: 'events' }), sentence);
+  // This server knows too little for an install.
+  const installs = /unable to build kubernetes objects/;
+  assert.match(await problem({}), installs);
+  const kept = { fullnameOverride: 'events', settings: { TAILRACE_TOPIC_PREFIX: 'tailrace.' } };
+  assert.match(await problem(kept), installs);
+});
+
 test('every sentence of the checks is tried', () => {
   const text = readFileSync(path.join(chartFolder, 'templates/_checks.tpl'), 'utf8').replace(
     /\{\{\/\*[^]*?\*\/\}\}/g,
@@ -214,6 +269,7 @@ test('every sentence of the checks is tried', () => {
     ...cases.map(({ sentence }) => sentence),
     'Tailrace has no such setting.',
     'ingest has no such setting.',
+    ', and the upgrade would leave them for others that begin with ',
   ];
   for (const sentence of sentences) {
     // The longest part without a value identifies it.

@@ -94,7 +94,7 @@ function canConnect(host: string, port: number): Promise<boolean> {
 /** Checks that every entry of the configuration can be read, including its secrets. */
 async function checkConfiguration(
   kafka: Kafka,
-  { prefix }: TopicSettings,
+  { prefix, owner }: TopicSettings,
   secretKeys: SecretKeys,
 ): Promise<Finding[]> {
   const { ok, warn, fail } = findingsAbout('config');
@@ -109,13 +109,14 @@ async function checkConfiguration(
     },
   };
   try {
-    const config = await openConfig(kafka, topicNames(prefix).config, log, { secretKeys });
+    const config = await openConfig(kafka, topicNames(prefix).config, log, { secretKeys, owner });
     const counts = `${countOf(config.sources().length, 'source')}, ${countOf(config.destinations().length, 'destination')}`;
     const unmet = config.unmet('router') ?? config.unmet('delivery');
     if (unmet) unreadable.push(fail(unmet.message));
     await config.close();
     return [...unreadable, ok(counts)];
   } catch (error) {
+    if (isTailraceError(error, 'other-owner')) return [fail(error.message)];
     if (!isTailraceError(error, 'secret-locked')) throw error;
     const lines = error.message.split('\n');
     return [fail(lines.slice(0, -1).join(' '), lines.at(-1) ?? '')];

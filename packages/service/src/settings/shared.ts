@@ -58,6 +58,20 @@ export function topicPrefix() {
   });
 }
 
+/** The installation that the topics belong to, as `openConfig` of @tailrace/config takes it. */
+export function owner() {
+  return Type.Optional(
+    Type.String({
+      env: 'TAILRACE_OWNER',
+      pattern: '^[!-~]{1,200}$',
+      form: 'up to 200 letters, digits and signs without spaces',
+      description:
+        'Installation that the topics belong to, such as namespace/release. Control marks topics without an owner with it. Processes with ' +
+        'another one are refused; those without this setting are not.',
+    }),
+  );
+}
+
 /** When a consumer starts nothing new, as `commitsLateAfterMs` of @tailrace/kafka takes it. */
 export function commitsLateAfter() {
   return duration({
@@ -74,6 +88,7 @@ export function commitsLateAfter() {
 export function topicSettings() {
   return Type.Object({
     prefix: topicPrefix(),
+    owner: owner(),
     partitions: Type.Integer({
       env: 'TAILRACE_PARTITIONS',
       minimum: 1,
