@@ -45,6 +45,12 @@ annotations:
 {{- end }}
 {{- end }}
 
+{{/* Strimzi knows v1 since 0.49, and nothing else since 1.0. */}}
+{{- define "tailrace.strimziVersion" -}}
+{{- $known := .Capabilities.APIVersions -}}
+kafka.strimzi.io/{{ and ($known.Has "kafka.strimzi.io/v1beta2") (not ($known.Has "kafka.strimzi.io/v1")) | ternary "v1beta2" "v1" }}
+{{- end }}
+
 {{/* The image of a service or of `cli`. A digest wins over the tag, which stays for readers. */}}
 {{- define "tailrace.image" -}}
 {{- $image := .root.Values.image -}}

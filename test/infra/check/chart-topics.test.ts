@@ -4,6 +4,7 @@ import { describe, test } from 'node:test';
 import { parseDuration } from '@tailrace/events';
 import { replicationFor, topicNames, topicSpecs } from '@tailrace/topology';
 import { ofKind, podOf, render, type Manifest } from '../../support/kubernetes/chart.ts';
+import { schemaProblems } from '../../support/kubernetes/kubeconform.ts';
 
 const schedules = ['10s,1m,5m,20m,1h,1h,1h,20m', '90s,60s,3600s,250ms', '4h'];
 
@@ -61,6 +62,24 @@ describe('topics of Strimzi', () => {
       }
       assert.equal(new Set(topics.map(({ metadata }) => metadata.name)).size, topics.length);
     });
+  }
+});
+
+test('objects of Strimzi have v1, and v1beta2 only where the cluster knows nothing newer', async () => {
+  const kinds = ['KafkaTopic', 'KafkaUser'];
+  for (const [known, expected] of [
+    [[], 'v1'],
+    [['v1beta2'], 'v1beta2'],
+    [['v1beta2', 'v1'], 'v1'],
+  ] as const) {
+    const apiVersions = known.map((version) => `kafka.strimzi.io/${version}`);
+    const objects = ofKind(await render({ valueSets: ['strimzi'], apiVersions }), ...kinds);
+    assert.deepEqual([...new Set(objects.map(({ kind }) => kind))].sort(), kinds);
+    assert.deepEqual(
+      [...new Set(objects.map(({ apiVersion }) => apiVersion))],
+      [`kafka.strimzi.io/${expected}`],
+    );
+    assert.equal(schemaProblems(objects), '');
   }
 });
 
