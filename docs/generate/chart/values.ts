@@ -280,6 +280,9 @@ export const values: Readonly<Record<string, Schema>> = {
     schemaRegistry: peers('The same for the port of `SCHEMA_REGISTRY_URL`.'),
     tokenServer: peers('The same for the port of `KAFKA_OAUTH_TOKEN_URL`.'),
     telemetry: peers('The same for the port of `OTEL_EXPORTER_OTLP_ENDPOINT`.'),
+    receivers: peers(
+      'Receivers in the cluster, whose addresses `TAILRACE_ALLOW_PRIVATE_NETWORKS` has to allow too.',
+    ),
   }),
   monitoring: group({
     serviceMonitor: group({
