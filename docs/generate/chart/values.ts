@@ -14,12 +14,16 @@ const described =
 const text = described({ type: 'string' });
 const flag = described({ type: 'boolean' });
 const count = described({ type: 'integer', minimum: 1, maximum: 10_000 });
+const orNone = { minimum: 0 };
 const list = described({ type: 'array' });
 const texts = described({ type: 'array', items: { type: 'string', minLength: 1 } });
 const map = described({ type: 'object' });
 const port = described({ type: 'integer', minimum: 1, maximum: 65_535 });
 const choice = (options: readonly string[], description: string): Schema => ({ enum: options, description });
-const quantity = described({ type: ['string', 'integer'], pattern: '^[0-9.]+(m|k|M|G|T|Ki|Mi|Gi|Ti)?$' });
+const quantity = described({
+  type: ['string', 'number'],
+  pattern: '^[0-9]+([.][0-9]+)?(m|[kMGTP]|[KMGTP]i|e[0-9]+)?$',
+});
 const url = described({ type: 'string', pattern: '^$|^https?://' });
 const strings = described({ type: 'object', additionalProperties: { type: 'string' } });
 /** Labels that the chart sets itself would be twice in an object. */
@@ -56,8 +60,8 @@ const podOptions = {
 const ownPods = group(podOptions, 'Merged over `pods`; lists replace.');
 
 const resources = group({
-  requests: map('Reserved CPU and memory.'),
-  limits: map('Most memory.'),
+  requests: map('Reserved CPU and memory.', { additionalProperties: quantity('As in a pod.') }),
+  limits: map('Most memory.', { additionalProperties: quantity('As in a pod.') }),
 });
 const disruptionBudget = group({
   maxUnavailable: described({ type: ['integer', 'string'] })('Pods that may be evicted at the same time.'),
@@ -98,7 +102,7 @@ const process = (name: string) => {
     pods: ownPods,
   };
 };
-const replicas = count('Replicas; unused where an autoscaler is enabled.');
+const replicas = count('Replicas; unused where an autoscaler is enabled.', orNone);
 const limits = {
   enabled: flag('Scale automatically. The workload then has no `replicas`.'),
   minReplicas: count('Fewest replicas.'),
@@ -106,7 +110,10 @@ const limits = {
 const share = described({ type: 'number', exclusiveMinimum: 0, maximum: 1 });
 const consumer = (name: 'router' | 'delivery'): Schema =>
   group({
-    replicas: count('Replicas, at most `TAILRACE_PARTITIONS`; unused where an autoscaler is enabled.'),
+    replicas: count(
+      'Replicas, at most `TAILRACE_PARTITIONS`; unused where an autoscaler is enabled.',
+      orNone,
+    ),
     autoscaling: group({
       ...limits,
       maxReplicas: count('Most replicas, at most `TAILRACE_PARTITIONS`.'),
@@ -126,7 +133,7 @@ const shared = sharedSettingMaps();
 const peers = (description: string): Schema => list(description, { items: { type: 'object' } });
 
 export const values: Readonly<Record<string, Schema>> = {
-  global: { type: 'object', description: 'Unused. Helm sets it where this chart is part of another.' },
+  global: map('Of the chart that this one is part of. Its `imageRegistry` wins over `image.registry`.'),
   fullnameOverride: text('Names begin with this instead of the name of the release.', {
     pattern: '^[a-z0-9-]*$',
   }),
@@ -200,7 +207,7 @@ export const values: Readonly<Record<string, Schema>> = {
   router: consumer('router'),
   delivery: consumer('delivery'),
   control: group({
-    replicas: count('Replicas. Each reads everything, and has a history of its own.'),
+    replicas: count('Replicas. Each reads everything, and has a history of its own.', orNone),
     persistence: group({
       enabled: flag('Keep the history on a volume. Without one, a new pod reads it from Kafka again.'),
       size: quantity(

@@ -34,6 +34,12 @@
 {{- $settings := include "tailrace.settings" (dict "root" $ "component" $process) | fromJson }}
 {{- if not (hasKey $settings "KAFKA_BROKERS") }}
 settings.KAFKA_BROKERS is not set: set it to the bootstrap servers as host:port, separated by commas.
+{{- else }}
+{{- range splitList "," $settings.KAFKA_BROKERS.value }}
+{{- if not (regexMatch ":[0-9]+$" (trim .)) }}
+KAFKA_BROKERS has the broker {{ trim . }} without a port: write it as host:port.
+{{- end }}
+{{- end }}
 {{- end }}
 {{- end }}
 {{- end }}

@@ -54,7 +54,7 @@ kafka.strimzi.io/{{ and ($known.Has "kafka.strimzi.io/v1beta2") (not ($known.Has
 {{/* The image of a service or of `cli`. A digest wins over the tag, which stays for readers. */}}
 {{- define "tailrace.image" -}}
 {{- $image := .root.Values.image -}}
-{{- with $image.registry }}{{ trimSuffix "/" . }}/{{ end -}}
+{{- with (.root.Values.global).imageRegistry | default $image.registry }}{{ trimSuffix "/" . }}/{{ end -}}
 {{- $image.repository }}-{{ .component }}:{{ $image.tag | default .root.Chart.AppVersion -}}
 {{- with get $image.digests .component }}@{{ . }}{{ end -}}
 {{- end }}

@@ -277,6 +277,21 @@ test('no secret is outside of a Secret: every secret setting refers to one', () 
   assert.ok(count > 50);
 });
 
+test('a service may have no replicas, and images come from the registry of the whole installation', async () => {
+  const services = ['ingest', 'router', 'delivery', 'control'];
+  const none = Object.fromEntries(services.map((name) => [name, { replicas: 0 }]));
+  const registry = 'mirror.example.com/team';
+  const values = { ...none, image: { registry: 'r.example.com' }, global: { imageRegistry: registry } };
+  const objects = await render({ values });
+  assert.deepEqual(
+    objects.filter(isService).map(({ spec }) => spec.replicas),
+    [0, 0, 0, 0],
+  );
+  for (const { pod } of workloads(objects)) {
+    assert.ok(pod.spec.containers[0].image.startsWith(`${registry}/tailrace-`));
+  }
+});
+
 describe('several releases in a namespace', () => {
   test('two releases have no name, selector, topic or Kafka user in common', async () => {
     const [first = [], second = []] = await Promise.all(

@@ -30,6 +30,11 @@ const cases: readonly Case[] = [
     sentence: 'settings.KAFKA_BROKERS is not set: set it to the bootstrap servers',
   },
   {
+    title: 'a broker without a port',
+    values: { settings: { KAFKA_BROKERS: 'a:9092, kafka' } },
+    sentence: 'KAFKA_BROKERS has the broker kafka without a port: write it as host:port.',
+  },
+  {
     title: 'no token of the API',
     values: { settingsFrom: { TAILRACE_API_TOKEN: null } },
     sentence: 'settingsFrom.TAILRACE_API_TOKEN is not set: control needs it.',
@@ -198,6 +203,12 @@ describe('the chart refuses', () => {
     const message = await refusal({ settings: { KAFKA_BROKERS: '' }, router: { replicas: 99 } });
     assert.match(message, /KAFKA_BROKERS is not set/);
     assert.match(message, /router\.replicas \(99\)/);
+  });
+
+  test('a quantity that Kubernetes would refuse', async () => {
+    const memory = (limit: unknown) => ({ ingest: { resources: { limits: { memory: limit } } } });
+    assert.match(await refusal(memory('lots')), /\/ingest\/resources\/limits\/memory/);
+    for (const valid of ['1.5Gi', 1e9, '500m']) assert.equal(await refusal(memory(valid)), '');
   });
 
   test('no secret in its own message', async () => {

@@ -59,7 +59,7 @@ export async function checkKafka(context: CommandContext): Promise<KafkaReport> 
     // Invalid settings are reported by the check of the settings.
     if (error.code !== 'invalid-settings') {
       const hint =
-        'If the services are ready, only this machine cannot reach Kafka: check its network and these settings.';
+        'If the services are ready, Kafka cannot be reached from here only: check the network and these settings.';
       findings.push(findingsAbout('kafka').unknown(error.message, hint));
     }
   }
@@ -166,7 +166,7 @@ function groupFinding(service: string, members: number, behind: number, more: st
   const { ok, warn, fail } = findingsAbout(service);
   const lag = `${behind === 0 ? 'no backlog' : `backlog of ${countOf(behind, 'record')}`}${more}`;
   if (members === 0) {
-    const hint = `Start it with npm run ${service}; if it does not start, see its log.`;
+    const hint = 'Start it. If it does not start, see its log.';
     return fail(`no ${service} is running; ${lag}.`, hint);
   }
   const says = `${countOf(members, 'member')} in its consumer group; ${lag}`;
