@@ -33,6 +33,7 @@ export {
   commitsLateAfter,
   ingestPublicUrl,
   owner,
+  peers,
   receiverSettings,
   retryWindow,
   secretKeys,

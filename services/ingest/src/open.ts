@@ -18,7 +18,7 @@ export const ingest = defineService({
     const { settings, log, metrics } = service;
     const names = topicNames(settings.topicPrefix);
 
-    const kafka = service.openKafka(settings.kafka);
+    const kafka = service.openKafka(settings.kafka, settings.peers);
 
     await service.whenAvailable('its topics', async () => {
       requireTopics(await kafka.listTopics(), [names.config, names.events, names.eventsRejected]);

@@ -6,6 +6,7 @@ import {
   ingestPublicUrl,
   kafkaSettings,
   owner,
+  peers,
   port,
   serviceSettings,
   topicPrefix,
@@ -18,6 +19,7 @@ export const settings = Type.Object({
   kafka: kafkaSettings('ingest'),
   topicPrefix: topicPrefix(),
   owner: owner(),
+  peers: peers(),
   port: port({
     env: 'TAILRACE_INGEST_PORT',
     default: 8080,

@@ -72,6 +72,20 @@ export function owner() {
   );
 }
 
+/** The other replicas of the service, as `openKafka` of a service takes them. */
+export function peers() {
+  return Type.Optional(
+    Type.String({
+      env: 'TAILRACE_PEERS',
+      pattern: '^[a-zA-Z0-9._-]{1,253}$',
+      form: 'a host name',
+      description:
+        'Name with the addresses of all replicas, such as a headless Service. A replica that alone cannot reach Kafka is then not ' +
+        'ready. It asks the others at its own TAILRACE_METRICS_PORT.',
+    }),
+  );
+}
+
 /** When a consumer starts nothing new, as `commitsLateAfterMs` of @tailrace/kafka takes it. */
 export function commitsLateAfter() {
   return duration({
