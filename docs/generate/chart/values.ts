@@ -30,7 +30,12 @@ const strings = described({ type: 'object', additionalProperties: { type: 'strin
 const labels = described({
   type: 'object',
   additionalProperties: { type: 'string' },
-  propertyNames: { not: { pattern: '^app\\.kubernetes\\.io/(name|instance|component|version)$' } },
+  propertyNames: {
+    not: {
+      pattern:
+        '^(app\\.kubernetes\\.io/(name|instance|component|version|part-of|managed-by)|helm\\.sh/chart)$',
+    },
+  },
 });
 
 export const group = (properties: Readonly<Record<string, Schema>>, description?: string): Schema => ({
@@ -38,6 +43,35 @@ export const group = (properties: Readonly<Record<string, Schema>>, description?
   ...(description !== undefined && { description }),
   properties,
   additionalProperties: false,
+});
+
+/** Fields beside those that the chart sets, which would be twice in an object. */
+const otherFields = (description: string, own: readonly string[]): Schema =>
+  map(description, { propertyNames: { not: { enum: own } } });
+const ofPods = [
+  'labels',
+  'annotations',
+  'nodeSelector',
+  'tolerations',
+  'affinity',
+  'priorityClassName',
+  'dnsConfig',
+];
+const ownOfSpec = [
+  ...ofPods,
+  'serviceAccountName',
+  'automountServiceAccountToken',
+  'enableServiceLinks',
+  'imagePullSecrets',
+  'restartPolicy',
+  'terminationGracePeriodSeconds',
+  'securityContext',
+  'topologySpreadConstraints',
+  'containers',
+  'volumes',
+];
+const probe = map('As in a container, except its action.', {
+  propertyNames: { not: { enum: ['httpGet', 'exec', 'tcpSocket', 'grpc'] } },
 });
 
 const podOptions = {
@@ -56,6 +90,23 @@ const podOptions = {
   ),
   extraVolumes: list('Added to those of the chart.'),
   extraVolumeMounts: list('Added to those of the chart.'),
+  extraContainers: list('Added to those of the chart.'),
+  spec: otherFields('Other fields of a pod, such as `hostAliases` and `initContainers`.', ownOfSpec),
+  container: otherFields('Other fields of the container, such as `envFrom` and `lifecycle`.', [
+    'name',
+    'image',
+    'imagePullPolicy',
+    'args',
+    'env',
+    'ports',
+    'resources',
+    'securityContext',
+    'volumeMounts',
+    'startupProbe',
+    'readinessProbe',
+    'livenessProbe',
+  ]),
+  probes: group({ startup: probe, readiness: probe, liveness: probe }),
 };
 const ownPods = group(podOptions, 'Merged over `pods`; lists replace.');
 
@@ -65,6 +116,7 @@ const resources = group({
 });
 const disruptionBudget = group({
   maxUnavailable: described({ type: ['integer', 'string'] })('Pods that may be evicted at the same time.'),
+  minAvailable: described({ type: ['integer', 'string'] })('Used in place of `maxUnavailable`.'),
 });
 const serviceAccount = group({
   name: text('An existing ServiceAccount to use.'),
@@ -75,6 +127,13 @@ const service = group({
   port: port('Port of the Service.'),
   annotations: strings('As in a Service.'),
   loadBalancerSourceRanges: texts('As in a Service.'),
+  nodePort: port('As in a Service; by default the cluster chooses it.'),
+  spec: otherFields('Other fields of a Service, such as `loadBalancerClass`.', [
+    'type',
+    'loadBalancerSourceRanges',
+    'ports',
+    'selector',
+  ]),
 });
 const ingress = group({
   enabled: flag('Create an Ingress.'),
@@ -137,6 +196,9 @@ export const values: Readonly<Record<string, Schema>> = {
   fullnameOverride: text('Names begin with this instead of the name of the release.', {
     pattern: '^[a-z0-9-]*$',
   }),
+  commonLabels: labels('Of every object.'),
+  commonAnnotations: strings('Of every object.'),
+  extraObjects: list('More objects, in whose text templates are executed.', { items: { type: 'object' } }),
   image: group({
     registry: text('Such as `registry.example.com/team`.'),
     repository: text('Images are `<registry>/<repository>-<service>`, and `-cli` for Jobs.'),
@@ -214,6 +276,7 @@ export const values: Readonly<Record<string, Schema>> = {
         'Size of the volume, above `TAILRACE_HISTORY_MAX_SIZE`. Kubernetes cannot change it in a StatefulSet.',
       ),
       storageClassName: text('Class of the volume; by default that of the cluster.'),
+      existingClaim: text('An existing claim to use, by one replica.'),
     }),
     service,
     ingress,

@@ -230,6 +230,9 @@ control.settings.TAILRACE_DATA_DIR must be an absolute path, because a volume is
 {{ $component }}.httpRoute.parentRefs is empty: name the Gateway.
 {{- end }}
 {{- end }}
+{{- if and .Values.control.persistence.existingClaim (gt (int .Values.control.replicas) 1) }}
+control.replicas is above 1, but control.persistence.existingClaim is one volume, which one replica can use: leave one of them out.
+{{- end }}
 {{- if and .Values.configuration.inline .Values.configuration.existingSecret.name }}
 configuration.inline and configuration.existingSecret are both set: use one of them.
 {{- end }}

@@ -25,3 +25,9 @@ spec:
 {{/* Settings that a Job which works on topics only does not need. */}}
 {{- define "tailrace.apiSettings" -}}TAILRACE_URL,TAILRACE_API_TOKEN,TAILRACE_DOCTOR_TARGETS,TAILRACE_EXPORT_PASSPHRASE{{- end }}
 {{- define "tailrace.secretKeySettings" -}}TAILRACE_SECRET_KEY,TAILRACE_SECRET_KEY_PREVIOUS{{- end }}
+
+{{- define "tailrace.doctorPod" -}}
+{{- $ingest := printf "http://%s-ingest:%v" (include "tailrace.fullname" .) .Values.ingest.service.port -}}
+{{- $containers := printf "- name: doctor\n  args: %s" (list "doctor" "--output" "json" "--ingest" $ingest | toJson) -}}
+{{- include "tailrace.pod" (dict "root" . "component" "jobs" "user" "doctor" "label" "doctor" "containers" $containers "restartPolicy" "Never") -}}
+{{- end }}

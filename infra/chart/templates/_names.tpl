@@ -36,10 +36,10 @@ name: {{ include "tailrace.fullname" .root }}-{{ .name | default .component }}
 namespace: {{ .namespace | default .root.Release.Namespace | quote }}
 labels:
   {{- include "tailrace.labels" . | nindent 2 }}
-  {{- with .labels }}
+  {{- with merge (dict) (.labels | default dict) .root.Values.commonLabels }}
   {{- toYaml . | nindent 2 }}
   {{- end }}
-{{- with .annotations }}
+{{- with merge (dict) (.annotations | default dict) .root.Values.commonAnnotations }}
 annotations:
   {{- toYaml . | nindent 2 }}
 {{- end }}

@@ -185,6 +185,11 @@ const cases: readonly Case[] = [
     sentence: 'control.httpRoute.parentRefs is empty: name the Gateway.',
   },
   {
+    title: 'one claim for several replicas',
+    values: { control: { replicas: 2, persistence: { existingClaim: 'history' } } },
+    sentence: 'control.replicas is above 1, but control.persistence.existingClaim is one volume',
+  },
+  {
     title: 'two configurations',
     values: { configuration: { inline: { sources: [] }, existingSecret: { name: 'a' } } },
     sentence: 'configuration.inline and configuration.existingSecret are both set: use one of them.',
@@ -209,6 +214,12 @@ describe('the chart refuses', () => {
     const memory = (limit: unknown) => ({ ingest: { resources: { limits: { memory: limit } } } });
     assert.match(await refusal(memory('lots')), /\/ingest\/resources\/limits\/memory/);
     for (const valid of ['1.5Gi', 1e9, '500m']) assert.equal(await refusal(memory(valid)), '');
+  });
+
+  test('a field that would be twice in an object', async () => {
+    assert.match(await refusal({ pods: { spec: { volumes: [] } } }), /invalid propertyName 'volumes'/);
+    assert.match(await refusal({ pods: { container: { env: [] } } }), /invalid propertyName 'env'/);
+    assert.match(await refusal({ commonLabels: { 'helm.sh/chart': 'a' } }), /invalid propertyName 'helm/);
   });
 
   test('no secret in its own message', async () => {
