@@ -290,7 +290,9 @@ export const values: Readonly<Record<string, Schema>> = {
       backoffLimit: described({ type: 'integer', minimum: 0 })(
         'How often a failed Job is repeated, with pauses of up to 6 min.',
       ),
-      ttlSecondsAfterFinished: described({ type: 'integer', minimum: 0 })('When a finished Job is deleted.'),
+      ttlSecondsAfterFinished: described({ type: ['integer', 'null'], minimum: 0 })(
+        'When a finished Job is deleted; null: never, for GitOps controllers, which would create it again.',
+      ),
     },
     'The command line, which Jobs run.',
   ),

@@ -5,7 +5,9 @@ A Job cannot be changed, so its name contains a hash of this spec, and a changed
 {{- define "tailrace.jobSpec" -}}
 {{- $jobs := .root.Values.jobs -}}
 backoffLimit: {{ int64 $jobs.backoffLimit }}
+{{- if not (kindIs "invalid" $jobs.ttlSecondsAfterFinished) }}
 ttlSecondsAfterFinished: {{ int64 $jobs.ttlSecondsAfterFinished }}
+{{- end }}
 template:
   {{- $containers := printf "- name: %s\n  args: %s" .name (toJson .args) }}
   {{- include "tailrace.pod" (merge (dict "component" "jobs" "label" .name "containers" $containers "restartPolicy" "OnFailure") .) | nindent 2 }}
