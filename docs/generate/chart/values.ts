@@ -90,7 +90,7 @@ const podOptions = {
   ),
   extraVolumes: list('Added to those of the chart.'),
   extraVolumeMounts: list('Added to those of the chart.'),
-  extraContainers: list('Added to those of the chart.'),
+  extraContainers: list('Added to those of the chart, not in Jobs, which would not end.'),
   spec: otherFields('Other fields of a pod, such as `hostAliases` and `initContainers`.', ownOfSpec),
   container: otherFields('Other fields of the container, such as `envFrom` and `lifecycle`.', [
     'name',

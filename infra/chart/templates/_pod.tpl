@@ -128,8 +128,10 @@ spec:
         {{- with $options.extraVolumeMounts }}
         {{- toYaml . | nindent 8 }}
         {{- end }}
+    {{- if ne .component "jobs" }}
     {{- with $options.extraContainers }}
     {{- toYaml . | nindent 4 }}
+    {{- end }}
     {{- end }}
   volumes:
     - name: tmp

@@ -66,8 +66,8 @@ export function owner() {
       pattern: '^[!-~]{1,200}$',
       form: 'up to 200 letters, digits and signs without spaces',
       description:
-        'Installation that the topics belong to, such as namespace/release. Control marks topics without an owner with it. Processes with ' +
-        'another one are refused; those without this setting are not.',
+        'Installation that the topics belong to, such as namespace/release. Control marks topics without an owner. Processes with another ' +
+        'one are refused.',
     }),
   );
 }
@@ -80,8 +80,8 @@ export function peers() {
       pattern: '^[a-zA-Z0-9._-]{1,253}$',
       form: 'a host name',
       description:
-        'Name with the addresses of all replicas, such as a headless Service. A replica that alone cannot reach Kafka is then not ' +
-        'ready. It asks the others at its own TAILRACE_METRICS_PORT.',
+        'Name with the addresses of all replicas, such as a headless Service. A replica that alone cannot reach Kafka, by their probes, is ' +
+        'then not ready.',
     }),
   );
 }
