@@ -190,3 +190,30 @@ test('doctor names destinations that need a newer release', async () => {
   );
   assert.match(found[0]?.says ?? '', /crm \(signer, level 99\)/);
 });
+
+test('commands of another installation change nothing, and doctor names the owner', async () => {
+  const cluster = new MemoryCluster();
+  const tailrace = on(cluster);
+  const own = { ...env, TAILRACE_OWNER: 'one/tailrace' };
+  for (const args of [
+    ['topics', 'apply'],
+    ['apply', '-f', '-'],
+    ['topics', 'apply'],
+  ]) {
+    assert.equal((await tailrace(args, own, configuration)).exitCode, 0);
+  }
+  const before = cluster.records(`${prefix}config`).length;
+  const other = { ...env, TAILRACE_OWNER: 'two/tailrace' };
+  for (const args of [
+    ['topics', 'apply', '--partitions', '9'],
+    ['apply', '-f', '-'],
+  ]) {
+    const { exitCode, stderr } = await tailrace(args, other, configuration);
+    assert.equal(exitCode, 1);
+    assert.match(stderr, /belong to the installation "one\/tailrace", and this one is "two\/tailrace"/);
+  }
+  assert.equal(cluster.records(`${prefix}config`).length, before);
+  await using kafka = cluster.connect();
+  assert.equal((await kafka.describeTopics([`${prefix}events`])).get(`${prefix}events`)?.partitions, 2);
+  assert.match((await tailrace(['doctor'], other)).stdout, /config.*"one\/tailrace"/);
+});

@@ -8,11 +8,14 @@ import { MemoryCluster } from '@tailrace/kafka/testing';
 import { probesUrlOf, type LogLine, type ServiceHere } from '@tailrace/service/testing';
 import { collect, eventually, type Collected } from '@tailrace/testing';
 import { topicNames, topicSpecs } from '@tailrace/topology';
+import { sharedBroker } from '../support/kafka/broker.ts';
 import { ownCluster } from '../support/kafka/cluster.ts';
 import { openKafka } from '../support/kafka/kafka-client.ts';
+import { startKafkaProxy } from '../support/kafka/kafka-proxy.ts';
 import { uniquePrefix } from '../support/kafka/topics.ts';
 import { startServiceHere, type ServiceName } from '../support/processes/here.ts';
 import type { Environment } from '../support/processes/process.ts';
+import { closedPort } from '../support/receivers/closed-port.ts';
 
 const serviceNames = ['ingest', 'router', 'delivery', 'control'] as const satisfies ServiceName[];
 const topicOptions = { partitions: 2, retryScheduleMs: [1_000] };
@@ -23,9 +26,11 @@ class Probed {
   /** Resolves when it is ready. */
   readonly start: Promise<ServiceHere>;
   readonly log: Collected<LogLine>;
+  readonly #host: string;
 
   constructor(name: ServiceName, env: Environment, cluster?: MemoryCluster) {
     this.name = name;
+    this.#host = env['TAILRACE_HOST'] ?? '127.0.0.1';
     this.log = collect(`the log of ${name}`, (line) => JSON.stringify(line));
     const settings = {
       TAILRACE_RETRY_SCHEDULE: '1s',
@@ -51,7 +56,7 @@ class Probed {
 
   async #get(page: string): Promise<Response> {
     await this.log.find(({ msg }) => msg === 'starting');
-    return fetch(`${probesUrlOf(this)}${page}`);
+    return fetch(`${probesUrlOf(this).replace('127.0.0.1', this.#host)}${page}`);
   }
 }
 
@@ -99,6 +104,45 @@ test('while the broker hangs every service stays ready, its probes answer, and a
 
   cluster.node(1).thaw();
   await shows('1');
+});
+
+test('an ingest that alone cannot reach Kafka is not ready, until no other reaches it either', async () => {
+  await using opened = new AsyncDisposableStack();
+  const { brokers } = await sharedBroker();
+  const prefix = uniquePrefix();
+  const kafka = opened.use(openKafka(brokers));
+  await kafka.ensureTopics(topicSpecs(topicNames(prefix), topicOptions));
+  const port = await closedPort();
+  const open = async (own: string, other: string) => {
+    const proxy = opened.use(await startKafkaProxy(brokers[0] ?? ''));
+    const service = new Probed('ingest', {
+      KAFKA_BROKERS: proxy.brokers.join(','),
+      TAILRACE_TOPIC_PREFIX: prefix,
+      TAILRACE_HOST: own,
+      TAILRACE_METRICS_PORT: String(port),
+      TAILRACE_PEERS: other,
+    });
+    opened.use(await service.start);
+    const becomes = (wanted: number) =>
+      eventually(
+        () => service.readyz(),
+        ({ status }) => status === wanted,
+      );
+    return { proxy, becomes };
+  };
+  const [one, two] = ['127.0.0.1', '127.0.0.2'];
+  const [first, second] = [await open(one, two), await open(two, one)];
+  first.proxy.stop();
+  const { text } = await first.becomes(503);
+  assert.match(text, /"reason":"the check kafka fails in this replica and passes in another one"/);
+  await second.becomes(200);
+
+  second.proxy.stop();
+  await first.becomes(200);
+  first.proxy.start();
+  await second.becomes(503);
+  second.proxy.start();
+  await second.becomes(200);
 });
 
 test('a missing topic is named on /readyz and once in the log, and the service starts when the topic exists', async () => {

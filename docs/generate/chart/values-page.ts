@@ -58,9 +58,7 @@ export function valuesPage(): string {
   const defaults = parse(readFileSync(valuesFile, 'utf8'), { merge: true }) as Readonly<
     Record<string, unknown>
   >;
-  const rows = Object.entries(values)
-    .filter(([name]) => name !== 'global')
-    .flatMap(([name, schema]) => rowsOf(name, schema, defaults[name]));
+  const rows = Object.entries(values).flatMap(([name, schema]) => rowsOf(name, schema, defaults[name]));
   const items = folded(rows).map(([name = '', byDefault = '', meaning = '']) =>
     byDefault === '' ? `- \`${name}\`: ${meaning}\n` : `- \`${name}\` (${byDefault}): ${meaning}\n`,
   );

@@ -14,19 +14,28 @@ const described =
 const text = described({ type: 'string' });
 const flag = described({ type: 'boolean' });
 const count = described({ type: 'integer', minimum: 1, maximum: 10_000 });
+const orNone = { minimum: 0 };
 const list = described({ type: 'array' });
 const texts = described({ type: 'array', items: { type: 'string', minLength: 1 } });
 const map = described({ type: 'object' });
 const port = described({ type: 'integer', minimum: 1, maximum: 65_535 });
 const choice = (options: readonly string[], description: string): Schema => ({ enum: options, description });
-const quantity = described({ type: ['string', 'integer'], pattern: '^[0-9.]+(m|k|M|G|T|Ki|Mi|Gi|Ti)?$' });
+const quantity = described({
+  type: ['string', 'number'],
+  pattern: '^[0-9]+([.][0-9]+)?(m|[kMGTP]|[KMGTP]i|e[0-9]+)?$',
+});
 const url = described({ type: 'string', pattern: '^$|^https?://' });
 const strings = described({ type: 'object', additionalProperties: { type: 'string' } });
 /** Labels that the chart sets itself would be twice in an object. */
 const labels = described({
   type: 'object',
   additionalProperties: { type: 'string' },
-  propertyNames: { not: { pattern: '^app\\.kubernetes\\.io/(name|instance|component|version)$' } },
+  propertyNames: {
+    not: {
+      pattern:
+        '^(app\\.kubernetes\\.io/(name|instance|component|version|part-of|managed-by)|helm\\.sh/chart)$',
+    },
+  },
 });
 
 export const group = (properties: Readonly<Record<string, Schema>>, description?: string): Schema => ({
@@ -34,6 +43,35 @@ export const group = (properties: Readonly<Record<string, Schema>>, description?
   ...(description !== undefined && { description }),
   properties,
   additionalProperties: false,
+});
+
+/** Fields beside those that the chart sets, which would be twice in an object. */
+const otherFields = (description: string, own: readonly string[]): Schema =>
+  map(description, { propertyNames: { not: { enum: own } } });
+const ofPods = [
+  'labels',
+  'annotations',
+  'nodeSelector',
+  'tolerations',
+  'affinity',
+  'priorityClassName',
+  'dnsConfig',
+];
+const ownOfSpec = [
+  ...ofPods,
+  'serviceAccountName',
+  'automountServiceAccountToken',
+  'enableServiceLinks',
+  'imagePullSecrets',
+  'restartPolicy',
+  'terminationGracePeriodSeconds',
+  'securityContext',
+  'topologySpreadConstraints',
+  'containers',
+  'volumes',
+];
+const probe = map('As in a container, except its action.', {
+  propertyNames: { not: { enum: ['httpGet', 'exec', 'tcpSocket', 'grpc'] } },
 });
 
 const podOptions = {
@@ -52,15 +90,33 @@ const podOptions = {
   ),
   extraVolumes: list('Added to those of the chart.'),
   extraVolumeMounts: list('Added to those of the chart.'),
+  extraContainers: list('Added to those of the chart, not in Jobs, which would not end.'),
+  spec: otherFields('Other fields of a pod, such as `hostAliases` and `initContainers`.', ownOfSpec),
+  container: otherFields('Other fields of the container, such as `envFrom` and `lifecycle`.', [
+    'name',
+    'image',
+    'imagePullPolicy',
+    'args',
+    'env',
+    'ports',
+    'resources',
+    'securityContext',
+    'volumeMounts',
+    'startupProbe',
+    'readinessProbe',
+    'livenessProbe',
+  ]),
+  probes: group({ startup: probe, readiness: probe, liveness: probe }),
 };
 const ownPods = group(podOptions, 'Merged over `pods`; lists replace.');
 
 const resources = group({
-  requests: map('Reserved CPU and memory.'),
-  limits: map('Most memory.'),
+  requests: map('Reserved CPU and memory.', { additionalProperties: quantity('As in a pod.') }),
+  limits: map('Most memory.', { additionalProperties: quantity('As in a pod.') }),
 });
 const disruptionBudget = group({
   maxUnavailable: described({ type: ['integer', 'string'] })('Pods that may be evicted at the same time.'),
+  minAvailable: described({ type: ['integer', 'string'] })('Used in place of `maxUnavailable`.'),
 });
 const serviceAccount = group({
   name: text('An existing ServiceAccount to use.'),
@@ -71,6 +127,13 @@ const service = group({
   port: port('Port of the Service.'),
   annotations: strings('As in a Service.'),
   loadBalancerSourceRanges: texts('As in a Service.'),
+  nodePort: port('As in a Service; by default the cluster chooses it.'),
+  spec: otherFields('Other fields of a Service, such as `loadBalancerClass`.', [
+    'type',
+    'loadBalancerSourceRanges',
+    'ports',
+    'selector',
+  ]),
 });
 const ingress = group({
   enabled: flag('Create an Ingress.'),
@@ -98,7 +161,7 @@ const process = (name: string) => {
     pods: ownPods,
   };
 };
-const replicas = count('Replicas; unused where an autoscaler is enabled.');
+const replicas = count('Replicas; unused where an autoscaler is enabled.', orNone);
 const limits = {
   enabled: flag('Scale automatically. The workload then has no `replicas`.'),
   minReplicas: count('Fewest replicas.'),
@@ -106,7 +169,10 @@ const limits = {
 const share = described({ type: 'number', exclusiveMinimum: 0, maximum: 1 });
 const consumer = (name: 'router' | 'delivery'): Schema =>
   group({
-    replicas: count('Replicas, at most `TAILRACE_PARTITIONS`; unused where an autoscaler is enabled.'),
+    replicas: count(
+      'Replicas, at most `TAILRACE_PARTITIONS`; unused where an autoscaler is enabled.',
+      orNone,
+    ),
     autoscaling: group({
       ...limits,
       maxReplicas: count('Most replicas, at most `TAILRACE_PARTITIONS`.'),
@@ -126,10 +192,13 @@ const shared = sharedSettingMaps();
 const peers = (description: string): Schema => list(description, { items: { type: 'object' } });
 
 export const values: Readonly<Record<string, Schema>> = {
-  global: { type: 'object', description: 'Unused. Helm sets it where this chart is part of another.' },
+  global: map('Of the chart that this one is part of. Its `imageRegistry` wins over `image.registry`.'),
   fullnameOverride: text('Names begin with this instead of the name of the release.', {
     pattern: '^[a-z0-9-]*$',
   }),
+  commonLabels: labels('Of every object.'),
+  commonAnnotations: strings('Of every object.'),
+  extraObjects: list('More objects, in whose text templates are executed.', { items: { type: 'object' } }),
   image: group({
     registry: text('Such as `registry.example.com/team`.'),
     repository: text('Images are `<registry>/<repository>-<service>`, and `-cli` for Jobs.'),
@@ -200,13 +269,14 @@ export const values: Readonly<Record<string, Schema>> = {
   router: consumer('router'),
   delivery: consumer('delivery'),
   control: group({
-    replicas: count('Replicas. Each reads everything, and has a history of its own.'),
+    replicas: count('Replicas. Each reads everything, and has a history of its own.', orNone),
     persistence: group({
       enabled: flag('Keep the history on a volume. Without one, a new pod reads it from Kafka again.'),
       size: quantity(
         'Size of the volume, above `TAILRACE_HISTORY_MAX_SIZE`. Kubernetes cannot change it in a StatefulSet.',
       ),
       storageClassName: text('Class of the volume; by default that of the cluster.'),
+      existingClaim: text('An existing claim to use, by one replica.'),
     }),
     service,
     ingress,
@@ -220,7 +290,9 @@ export const values: Readonly<Record<string, Schema>> = {
       backoffLimit: described({ type: 'integer', minimum: 0 })(
         'How often a failed Job is repeated, with pauses of up to 6 min.',
       ),
-      ttlSecondsAfterFinished: described({ type: 'integer', minimum: 0 })('When a finished Job is deleted.'),
+      ttlSecondsAfterFinished: described({ type: ['integer', 'null'], minimum: 0 })(
+        'When a finished Job is deleted; null: never, for GitOps controllers, which would create it again.',
+      ),
     },
     'The command line, which Jobs run.',
   ),
@@ -280,6 +352,9 @@ export const values: Readonly<Record<string, Schema>> = {
     schemaRegistry: peers('The same for the port of `SCHEMA_REGISTRY_URL`.'),
     tokenServer: peers('The same for the port of `KAFKA_OAUTH_TOKEN_URL`.'),
     telemetry: peers('The same for the port of `OTEL_EXPORTER_OTLP_ENDPOINT`.'),
+    receivers: peers(
+      'Receivers in the cluster, whose addresses `TAILRACE_ALLOW_PRIVATE_NETWORKS` has to allow too.',
+    ),
   }),
   monitoring: group({
     serviceMonitor: group({

@@ -1,7 +1,7 @@
 {{/* Fails with a sentence for each problem of the values that would only show when pods run, or never. */}}
 {{- define "tailrace.check" -}}
 {{- $problems := list -}}
-{{- range $part := list "settings" "secrets" "shared" "topics" "replicas" "other" -}}
+{{- range $part := list "settings" "secrets" "shared" "prefix" "topics" "replicas" "other" -}}
   {{- range splitList "\n" (include (printf "tailrace.problemsOf.%s" $part) $) -}}
     {{- with trim . }}{{ $problems = append $problems . }}{{ end -}}
   {{- end -}}
@@ -34,6 +34,12 @@
 {{- $settings := include "tailrace.settings" (dict "root" $ "component" $process) | fromJson }}
 {{- if not (hasKey $settings "KAFKA_BROKERS") }}
 settings.KAFKA_BROKERS is not set: set it to the bootstrap servers as host:port, separated by commas.
+{{- else }}
+{{- range splitList "," $settings.KAFKA_BROKERS.value }}
+{{- if not (regexMatch ":[0-9]+$" (trim .)) }}
+KAFKA_BROKERS has the broker {{ trim . }} without a port: write it as host:port.
+{{- end }}
+{{- end }}
 {{- end }}
 {{- end }}
 {{- end }}
@@ -119,7 +125,7 @@ their name says so: the same text is in packages/config/src/rules/webhook.ts.
 {{- define "tailrace.problemsOf.shared" -}}
 {{- range $process := splitList "," (include "tailrace.processes" .) }}
 {{- range $map := list "settings" "settingsFrom" }}
-{{- range $name := list "TAILRACE_TOPIC_PREFIX" "TAILRACE_PARTITIONS" "TAILRACE_REPLICATION" "TAILRACE_RETRY_SCHEDULE" }}
+{{- range $name := list "TAILRACE_TOPIC_PREFIX" "TAILRACE_OWNER" "TAILRACE_PARTITIONS" "TAILRACE_REPLICATION" "TAILRACE_RETRY_SCHEDULE" }}
 {{- if hasKey (get (get $.Values $process) $map) $name }}
 {{ $process }}.{{ $map }}.{{ $name }} would differ from the other services: set it in settings, for all of them.
 {{- end }}
@@ -129,6 +135,21 @@ their name says so: the same text is in packages/config/src/rules/webhook.ts.
 {{- range $name := list "TAILRACE_TOPIC_PREFIX" "TAILRACE_PARTITIONS" "TAILRACE_REPLICATION" "TAILRACE_RETRY_SCHEDULE" "KAFKA_BROKERS" }}
 {{- if hasKey $.Values.settingsFrom $name }}
 settingsFrom.{{ $name }}: the chart needs the value itself. Set it in settings.
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* Topics that an upgrade would leave behind, where Helm can ask the cluster. The name of the workload may have changed too. */}}
+{{- define "tailrace.problemsOf.prefix" -}}
+{{- $prefix := include "tailrace.setting" (dict "root" . "component" "control" "name" "TAILRACE_TOPIC_PREFIX") }}
+{{- range (lookup "apps/v1" "StatefulSet" .Release.Namespace "").items }}
+{{- $labels := .metadata.labels | default dict }}
+{{- if and (eq (get $labels "app.kubernetes.io/name") "tailrace") (eq (get $labels "app.kubernetes.io/instance") $.Release.Name) }}
+{{- range (first .spec.template.spec.containers).env }}
+{{- if and (eq .name "TAILRACE_TOPIC_PREFIX") (ne .value $prefix) }}
+The topics of this release begin with {{ .value }}, and the upgrade would leave them for others that begin with {{ $prefix }}: set settings.TAILRACE_TOPIC_PREFIX to {{ .value }}. To begin with new topics, uninstall the release first.
+{{- end }}
+{{- end }}
 {{- end }}
 {{- end }}
 {{- end }}
@@ -208,6 +229,9 @@ control.settings.TAILRACE_DATA_DIR must be an absolute path, because a volume is
 {{- if and $values.httpRoute.enabled (not $values.httpRoute.parentRefs) }}
 {{ $component }}.httpRoute.parentRefs is empty: name the Gateway.
 {{- end }}
+{{- end }}
+{{- if and .Values.control.persistence.existingClaim (gt (int .Values.control.replicas) 1) }}
+control.replicas is above 1, but control.persistence.existingClaim is one volume, which one replica can use: leave one of them out.
 {{- end }}
 {{- if and .Values.configuration.inline .Values.configuration.existingSecret.name }}
 configuration.inline and configuration.existingSecret are both set: use one of them.

@@ -5,7 +5,9 @@ A Job cannot be changed, so its name contains a hash of this spec, and a changed
 {{- define "tailrace.jobSpec" -}}
 {{- $jobs := .root.Values.jobs -}}
 backoffLimit: {{ int64 $jobs.backoffLimit }}
+{{- if not (kindIs "invalid" $jobs.ttlSecondsAfterFinished) }}
 ttlSecondsAfterFinished: {{ int64 $jobs.ttlSecondsAfterFinished }}
+{{- end }}
 template:
   {{- $containers := printf "- name: %s\n  args: %s" .name (toJson .args) }}
   {{- include "tailrace.pod" (merge (dict "component" "jobs" "label" .name "containers" $containers "restartPolicy" "OnFailure") .) | nindent 2 }}
@@ -25,3 +27,9 @@ spec:
 {{/* Settings that a Job which works on topics only does not need. */}}
 {{- define "tailrace.apiSettings" -}}TAILRACE_URL,TAILRACE_API_TOKEN,TAILRACE_DOCTOR_TARGETS,TAILRACE_EXPORT_PASSPHRASE{{- end }}
 {{- define "tailrace.secretKeySettings" -}}TAILRACE_SECRET_KEY,TAILRACE_SECRET_KEY_PREVIOUS{{- end }}
+
+{{- define "tailrace.doctorPod" -}}
+{{- $ingest := printf "http://%s-ingest:%v" (include "tailrace.fullname" .) .Values.ingest.service.port -}}
+{{- $containers := printf "- name: doctor\n  args: %s" (list "doctor" "--output" "json" "--ingest" $ingest | toJson) -}}
+{{- include "tailrace.pod" (dict "root" . "component" "jobs" "user" "doctor" "label" "doctor" "containers" $containers "restartPolicy" "Never") -}}
+{{- end }}

@@ -36,19 +36,25 @@ name: {{ include "tailrace.fullname" .root }}-{{ .name | default .component }}
 namespace: {{ .namespace | default .root.Release.Namespace | quote }}
 labels:
   {{- include "tailrace.labels" . | nindent 2 }}
-  {{- with .labels }}
+  {{- with merge (dict) (.labels | default dict) .root.Values.commonLabels }}
   {{- toYaml . | nindent 2 }}
   {{- end }}
-{{- with .annotations }}
+{{- with merge (dict) (.annotations | default dict) .root.Values.commonAnnotations }}
 annotations:
   {{- toYaml . | nindent 2 }}
 {{- end }}
 {{- end }}
 
+{{/* Strimzi knows v1 since 0.49, and nothing else since 1.0. */}}
+{{- define "tailrace.strimziVersion" -}}
+{{- $known := .Capabilities.APIVersions -}}
+kafka.strimzi.io/{{ and ($known.Has "kafka.strimzi.io/v1beta2") (not ($known.Has "kafka.strimzi.io/v1")) | ternary "v1beta2" "v1" }}
+{{- end }}
+
 {{/* The image of a service or of `cli`. A digest wins over the tag, which stays for readers. */}}
 {{- define "tailrace.image" -}}
 {{- $image := .root.Values.image -}}
-{{- with $image.registry }}{{ trimSuffix "/" . }}/{{ end -}}
+{{- with (.root.Values.global).imageRegistry | default $image.registry }}{{ trimSuffix "/" . }}/{{ end -}}
 {{- $image.repository }}-{{ .component }}:{{ $image.tag | default .root.Chart.AppVersion -}}
 {{- with get $image.digests .component }}@{{ . }}{{ end -}}
 {{- end }}

@@ -67,12 +67,18 @@ except link-local ones, where clouds have their metadata services.
 {{- end }}
 {{- end }}
 
-{{/* Egress to receivers: the public networks, and those that TAILRACE_ALLOW_PRIVATE_NETWORKS allows. The code refuses the same. */}}
+{{/*
+Egress to receivers: the public networks, and those that TAILRACE_ALLOW_PRIVATE_NETWORKS allows. The code refuses the same. Some network
+plugins do not match the pods of the cluster by their addresses, so these are named by selectors too.
+*/}}
 {{- define "tailrace.egressToReceivers" -}}
 - to:
     {{- range .root.Files.Get "files/networks.json" | fromJsonArray }}
     - ipBlock:
         {{- toYaml . | nindent 8 }}
+    {{- end }}
+    {{- with .root.Values.networkPolicy.receivers }}
+    {{- toYaml . | nindent 4 }}
     {{- end }}
     {{- with include "tailrace.setting" (dict "root" .root "component" .component "name" "TAILRACE_ALLOW_PRIVATE_NETWORKS") }}
     {{- range splitList "," . }}

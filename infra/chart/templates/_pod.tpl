@@ -79,6 +79,9 @@ spec:
   dnsConfig:
     {{- toYaml . | nindent 4 }}
   {{- end }}
+  {{- with $options.spec }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
   {{- if .spread }}
   topologySpreadConstraints:
     {{- range $topology := list (list "topology.kubernetes.io/zone" "zones") (list "kubernetes.io/hostname" "nodes") }}
@@ -103,6 +106,9 @@ spec:
         {{- end }}
       resources:
         {{- toYaml (get .root.Values .component).resources | nindent 8 }}
+      {{- with $options.container }}
+      {{- toYaml . | nindent 6 }}
+      {{- end }}
       securityContext:
         allowPrivilegeEscalation: false
         readOnlyRootFilesystem: true
@@ -122,6 +128,11 @@ spec:
         {{- with $options.extraVolumeMounts }}
         {{- toYaml . | nindent 8 }}
         {{- end }}
+    {{- if ne .component "jobs" }}
+    {{- with $options.extraContainers }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+    {{- end }}
   volumes:
     - name: tmp
       emptyDir:
@@ -151,22 +162,17 @@ spec:
     {{- end }}
     - name: metrics
       containerPort: {{ include "tailrace.setting" (dict "root" .root "component" .component "name" "TAILRACE_METRICS_PORT") }}
+  {{- $probes := (include "tailrace.podOptions" . | fromJson).probes }}
   startupProbe:
     httpGet: { path: /livez, port: metrics }
-    periodSeconds: 2
-    timeoutSeconds: 2
-    failureThreshold: 60
+    {{- merge $probes.startup (dict "periodSeconds" 2 "timeoutSeconds" 2 "failureThreshold" 60) | toYaml | nindent 4 }}
   readinessProbe:
     httpGet: { path: /readyz, port: metrics }
-    periodSeconds: 5
-    timeoutSeconds: 2
-    failureThreshold: 2
+    {{- merge $probes.readiness (dict "periodSeconds" 5 "timeoutSeconds" 2 "failureThreshold" 2) | toYaml | nindent 4 }}
   # Restarting a busy process makes it busier, so it has a minute.
   livenessProbe:
     httpGet: { path: /livez, port: metrics }
-    periodSeconds: 10
-    timeoutSeconds: 5
-    failureThreshold: 6
+    {{- merge $probes.liveness (dict "periodSeconds" 10 "timeoutSeconds" 5 "failureThreshold" 6) | toYaml | nindent 4 }}
 {{- end }}
 
 {{/* The port of the HTTP API of ingest or control; nothing for the others. */}}

@@ -47,6 +47,8 @@ process itself win over those of all, and both win over those that the chart der
 {{- $root := .root -}}
 {{- $name := include "tailrace.fullname" $root -}}
 {{- $found := dict "TAILRACE_TOPIC_PREFIX" (dict "value" (printf "%s." $name)) "KAFKA_CLIENT_ID" (dict "value" $name) -}}
+{{- $_ := set $found "TAILRACE_OWNER" (dict "value" (printf "%s/%s" $root.Release.Namespace $root.Release.Name)) -}}
+{{- $_ := set $found "TAILRACE_PEERS" (dict "value" (printf "%s-%s-pods" $name .component)) -}}
 {{- if eq .component "jobs" -}}
   {{- $_ := set $found "TAILRACE_URL" (dict "value" (printf "http://%s-control:%v" $name $root.Values.control.service.port)) -}}
   {{- $targets := list -}}

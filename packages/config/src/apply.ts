@@ -39,6 +39,8 @@ export interface ApplyOptions {
   readonly giveUpAfterMs?: number | undefined;
   /** See {@link BeforeWrite}: the entries of the audit log. */
   readonly beforeWrite?: BeforeWrite | undefined;
+  /** See `EditorOptions`. */
+  readonly owner?: string | undefined;
 }
 
 /** A configuration, with the places of its fields if it was read from a file. */
@@ -49,7 +51,7 @@ export type WantedConfiguration = Configuration & Partial<Pick<ParsedConfigurati
  * everything is acknowledged.
  *
  * @throws TailraceError `invalid-configuration` with every problem, before anything is written;
- *   `conflict` (see `mayDelete`); `topic-missing`, `kafka-unavailable`, `kafka-refused-credentials`; `secret-locked` if secrets are encrypted and no
+ *   `conflict` (see `mayDelete`); `other-owner`, `topic-missing`, `kafka-unavailable`, `kafka-refused-credentials`; `secret-locked` if secrets are encrypted and no
  *   current key is given
  */
 export async function applyConfiguration(
@@ -64,6 +66,7 @@ export async function applyConfiguration(
     log = { warn: () => undefined },
     giveUpAfterMs,
     beforeWrite,
+    owner,
   }: ApplyOptions = {},
 ): Promise<readonly EntryChange[]> {
   const { sources, destinations, placeOf } = wanted;
@@ -101,6 +104,7 @@ export async function applyConfiguration(
       mayReplaceLocked: true,
       giveUpAfterMs,
       beforeWrite,
+      owner,
     },
   });
 }

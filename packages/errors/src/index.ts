@@ -158,6 +158,11 @@ export const errorTable = {
     meaning: 'the configuration uses features that this release does not have',
     hint: 'Run the newer release that wrote the configuration, or remove the features from the destinations.',
   },
+  'other-owner': {
+    status: 503,
+    meaning: 'the topics belong to another installation',
+    hint: 'Set another TAILRACE_TOPIC_PREFIX. To take the topics over, set TAILRACE_OWNER to their owner, and stop the other installation.',
+  },
   'transactions-unavailable': {
     status: 503,
     meaning: 'Kafka has no transaction coordinator',

@@ -32,6 +32,8 @@ export { fileVariable } from './settings/secret-file.ts';
 export {
   commitsLateAfter,
   ingestPublicUrl,
+  owner,
+  peers,
   receiverSettings,
   retryWindow,
   secretKeys,

@@ -157,7 +157,7 @@ export const permissions: readonly UserPermissions[] = [
   {
     user: 'topics',
     purpose: '`tailrace topics apply` and `topics list`',
-    resources: [everyTopic('Create', 'Alter', 'Describe', 'DescribeConfigs'), writesAudit],
+    resources: [everyTopic('Create', 'Alter', 'Describe', 'DescribeConfigs'), writesAudit, ...followsConfig],
   },
   {
     user: 'apply',

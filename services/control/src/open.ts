@@ -81,7 +81,7 @@ export async function openControl(
 ): Promise<OpenControl> {
   const { settings, log, metrics, signal } = service;
   const { maxSuppressions, changeGivesUpAfterMs, historyKafka = same, configKafka = same } = changes;
-  const { prefix } = settings.topics;
+  const { prefix, owner } = settings.topics;
   const names = topicNames(prefix);
   const folder = (part: string): string => path.join(settings.dataDir, part);
   /** Opens a part once Kafka is available, and closes it with the service. */
@@ -110,8 +110,13 @@ export async function openControl(
       beforeWrite: auditChanges(names.audit),
       requestId: () => currentRequest()?.idempotency?.id,
       giveUpAfterMs: changeGivesUpAfterMs,
+      owner,
     }),
   );
+  // Control also starts where Kafka accepts no changes. The first one that it accepts marks the topics too.
+  config.claim().catch((error: unknown) => {
+    log.warn({ err: error }, 'topics not marked with their owner');
+  });
   metrics.gauge('tailrace_config_age_seconds', () => config.ageMs / 1_000);
   const expiredSecrets = removeExpiredSecrets({ config, log });
   service.onClose('previous secrets', () => expiredSecrets.close());

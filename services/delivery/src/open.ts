@@ -88,7 +88,10 @@ export async function openDelivery(
   });
   service.health.add('partition-counts', () => partitions.check(), { everyMs: 1_000 });
   const config = await service.whenAvailable('the configuration', () =>
-    openConfig(kafka, names.config, log, { secretKeys: settings.secretKeys }),
+    openConfig(kafka, names.config, log, {
+      secretKeys: settings.secretKeys,
+      owner: settings.topics.owner,
+    }),
   );
   service.metrics.gauge('tailrace_config_age_seconds', () => config.ageMs / 1_000);
   // Their deliveries wait as if they were paused. Those of all other destinations are sent.

@@ -18,13 +18,13 @@ export const ingest = defineService({
     const { settings, log, metrics } = service;
     const names = topicNames(settings.topicPrefix);
 
-    const kafka = service.openKafka(settings.kafka);
+    const kafka = service.openKafka(settings.kafka, settings.peers);
 
     await service.whenAvailable('its topics', async () => {
       requireTopics(await kafka.listTopics(), [names.config, names.events, names.eventsRejected]);
     });
     const config = await service.whenAvailable('the configuration', () =>
-      openConfig(kafka, names.config, log),
+      openConfig(kafka, names.config, log, { owner: settings.owner }),
     );
     metrics.gauge('tailrace_config_age_seconds', () => config.ageMs / 1_000);
 

@@ -4,6 +4,8 @@ import {
   duration,
   ingestPublicUrl,
   kafkaSettings,
+  owner,
+  peers,
   port,
   serviceSettings,
   topicPrefix,
@@ -15,6 +17,8 @@ export const settings = Type.Object({
   ...serviceSettings({ metricsPort: 9464 }),
   kafka: kafkaSettings('ingest'),
   topicPrefix: topicPrefix(),
+  owner: owner(),
+  peers: peers(),
   port: port({
     env: 'TAILRACE_INGEST_PORT',
     default: 8080,

@@ -29,7 +29,7 @@ export const router = defineService({
 
     const topics = await service.whenAvailable('its topics', () => topicsToConsume(kafka, names));
     const config = await service.whenAvailable('the configuration', () =>
-      openConfig(kafka, names.config, log),
+      openConfig(kafka, names.config, log, { owner: settings.owner }),
     );
     service.metrics.gauge('tailrace_config_age_seconds', () => config.ageMs / 1_000);
     // A replica of a newer release can route instead, so this one does not join the group.

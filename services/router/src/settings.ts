@@ -3,6 +3,7 @@ import {
   commitsLateAfter,
   duration,
   kafkaSettings,
+  owner,
   registrySettings,
   serviceSettings,
   topicPrefix,
@@ -33,6 +34,7 @@ export const settings = Type.Object({
   kafka: kafkaSettings('router'),
   commitsLateAfterMs: commitsLateAfter(),
   topicPrefix: topicPrefix(),
+  owner: owner(),
   registry: registrySettings(),
   window: Type.Decode(deduplication, (minimum): DeduplicationWindow => ({
     ...minimum,

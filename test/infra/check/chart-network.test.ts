@@ -1,9 +1,12 @@
 /** The network policies of the chart allow what the services need, and refuse the networks that the code refuses. */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { BlockList, isIPv4 } from 'node:net';
 import { describe, test } from 'node:test';
 import { createAddressPolicy } from '@tailrace/webhook';
 import {
+  chartFolder,
   matches,
   named,
   ofKind,
@@ -156,6 +159,32 @@ describe('network policies', () => {
     }
   });
 
+  test('receivers in the cluster are reached by selectors, from delivery and control', async () => {
+    const receivers = [{ podSelector: { matchLabels: { app: 'crm' } } }];
+    const objects = await render({ values: { networkPolicy: { receivers } } });
+    const reaching = services.filter((component) =>
+      egressOf(objects, component).some(({ to = [] }) =>
+        to.some(({ podSelector }) => podSelector?.matchLabels?.['app'] === 'crm'),
+      ),
+    );
+    assert.deepEqual(reaching, ['delivery', 'control']);
+  });
+
+  test('the name server on the node is reached on its port only', async () => {
+    const objects = await render();
+    for (const component of [...services, 'jobs']) {
+      assert.ok(reaches(objects, component, '169.254.20.10', 53), component);
+      assert.ok(!reaches(objects, component, '169.254.20.10', 443), component);
+      assert.ok(!reaches(objects, component, '169.254.20.11', 53), component);
+    }
+  });
+
+  test('the notes send an event in a way that the policies allow', () => {
+    const notes = readFileSync(path.join(chartFolder, 'templates/NOTES.txt'), 'utf8');
+    const addresses = notes.match(/curl \S+/g);
+    assert.deepEqual(addresses, ['curl http://127.0.0.1:8080/v1/track']);
+  });
+
   test('metrics are for the monitoring namespace and doctor, ingest for ingress controllers', async () => {
     const objects = await render();
     const callers = (component: string, port: string) =>
@@ -167,8 +196,9 @@ describe('network policies', () => {
             ? namespaceSelector.matchLabels?.['kubernetes.io/metadata.name']
             : podSelector?.matchLabels?.['app.kubernetes.io/component'],
         );
-    for (const component of services)
+    for (const component of services.slice(1))
       assert.deepEqual(callers(component, 'metrics'), ['monitoring', 'doctor']);
+    assert.deepEqual(callers('ingest', 'metrics'), ['monitoring', 'doctor', 'ingest']);
     assert.deepEqual(callers('ingest', 'http'), ['ingress-nginx', 'doctor']);
     assert.deepEqual(callers('control', 'http'), ['doctor']);
     assert.deepEqual(callers('router', 'http'), []);

@@ -277,6 +277,77 @@ test('no secret is outside of a Secret: every secret setting refers to one', () 
   assert.ok(count > 50);
 });
 
+test('a service may have no replicas, and images come from the registry of the whole installation', async () => {
+  const services = ['ingest', 'router', 'delivery', 'control'];
+  const none = Object.fromEntries(services.map((name) => [name, { replicas: 0 }]));
+  const registry = 'mirror.example.com/team';
+  const values = { ...none, image: { registry: 'r.example.com' }, global: { imageRegistry: registry } };
+  const objects = await render({ values });
+  assert.deepEqual(
+    objects.filter(isService).map(({ spec }) => spec.replicas),
+    [0, 0, 0, 0],
+  );
+  for (const { pod } of workloads(objects)) {
+    assert.ok(pod.spec.containers[0].image.startsWith(`${registry}/tailrace-`));
+  }
+});
+
+test('other fields, containers and objects of the values are in what is rendered', async () => {
+  const initContainers = [{ name: 'wait', image: 'busybox' }];
+  const extraContainers = [{ name: 'proxy', image: 'proxy' }];
+  const container = { envFrom: [{ secretRef: { name: 'proxy' } }] };
+  const common = { commonLabels: { team: 'events' }, commonAnnotations: { 'example.com/owner': 'events' } };
+  const [own] = ['{{ .Release.Name }}-own'].map((name) => ({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name },
+  }));
+  const objects = await render({
+    valueSets: ['strimzi'],
+    values: {
+      ...common,
+      extraObjects: [own],
+      pods: { spec: { schedulerName: 'own', initContainers }, container, extraContainers },
+      ingest: {
+        service: { type: 'NodePort', nodePort: 30_080, spec: { ipFamilyPolicy: 'PreferDualStack' } },
+        disruptionBudget: { minAvailable: '50%' },
+        pods: { probes: { liveness: { failureThreshold: 9 } } },
+      },
+      control: { persistence: { existingClaim: 'history' } },
+    },
+  });
+  assert.equal(schemaProblems(objects), '');
+  const extra = named(objects, 'ConfigMap', 'tailrace-own');
+  for (const object of objects.filter((found) => found !== extra)) {
+    const { labels, annotations } = object.metadata;
+    assert.equal(labels['team'], 'events', object.metadata.name);
+    assert.equal(annotations?.['example.com/owner'], 'events', object.metadata.name);
+  }
+  for (const { object, pod } of workloads(objects)) {
+    // A Job with another container would not end.
+    const containers = [container, ...(isService(object) ? extraContainers : [])];
+    assert.partialDeepStrictEqual(pod.spec, { schedulerName: 'own', initContainers, containers });
+    assert.equal(pod.spec.containers.length, containers.length);
+  }
+  const probes = podOf(objects, 'ingest').spec.containers[0];
+  assert.partialDeepStrictEqual(probes.livenessProbe, { failureThreshold: 9, periodSeconds: 10 });
+  assert.partialDeepStrictEqual(named(objects, 'Service', 'tailrace-ingest').spec, {
+    type: 'NodePort',
+    ipFamilyPolicy: 'PreferDualStack',
+    ports: [{ port: 80, nodePort: 30_080 }],
+  });
+  const { spec: budget } = named(objects, 'PodDisruptionBudget', 'tailrace-ingest');
+  assert.partialDeepStrictEqual(budget, { minAvailable: '50%' });
+  assert.ok(!('maxUnavailable' in budget));
+  const control = named(objects, 'StatefulSet', 'tailrace-control').spec;
+  assert.equal(control.volumeClaimTemplates, undefined);
+  const claim = { name: 'data', persistentVolumeClaim: { claimName: 'history' } };
+  assert.deepEqual(
+    control.template.spec.volumes.find(({ name }) => name === 'data'),
+    claim,
+  );
+});
+
 describe('several releases in a namespace', () => {
   test('two releases have no name, selector, topic or Kafka user in common', async () => {
     const [first = [], second = []] = await Promise.all(

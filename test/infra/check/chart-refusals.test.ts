@@ -3,7 +3,11 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
-import { chartFolder, refusal } from '../../support/kubernetes/chart.ts';
+import { chartFolder, namespace, refusal } from '../../support/kubernetes/chart.ts';
+import { status } from '../../support/receivers/answers.ts';
+import { startReceiver } from '../../support/receivers/receiver.ts';
+import { run } from '../../support/tools/command.ts';
+import { toolPath } from '../../support/tools/tools.ts';
 
 const secret = (key: string) => ({ secretKeyRef: { name: 'existing', key } });
 
@@ -24,6 +28,11 @@ const cases: readonly Case[] = [
     title: 'no brokers',
     values: { settings: { KAFKA_BROKERS: '' } },
     sentence: 'settings.KAFKA_BROKERS is not set: set it to the bootstrap servers',
+  },
+  {
+    title: 'a broker without a port',
+    values: { settings: { KAFKA_BROKERS: 'a:9092, kafka' } },
+    sentence: 'KAFKA_BROKERS has the broker kafka without a port: write it as host:port.',
   },
   {
     title: 'no token of the API',
@@ -176,6 +185,11 @@ const cases: readonly Case[] = [
     sentence: 'control.httpRoute.parentRefs is empty: name the Gateway.',
   },
   {
+    title: 'one claim for several replicas',
+    values: { control: { replicas: 2, persistence: { existingClaim: 'history' } } },
+    sentence: 'control.replicas is above 1, but control.persistence.existingClaim is one volume',
+  },
+  {
     title: 'two configurations',
     values: { configuration: { inline: { sources: [] }, existingSecret: { name: 'a' } } },
     sentence: 'configuration.inline and configuration.existingSecret are both set: use one of them.',
@@ -196,9 +210,72 @@ describe('the chart refuses', () => {
     assert.match(message, /router\.replicas \(99\)/);
   });
 
+  test('a quantity that Kubernetes would refuse', async () => {
+    const memory = (limit: unknown) => ({ ingest: { resources: { limits: { memory: limit } } } });
+    assert.match(await refusal(memory('lots')), /\/ingest\/resources\/limits\/memory/);
+    for (const valid of ['1.5Gi', 1e9, '500m']) assert.equal(await refusal(memory(valid)), '');
+  });
+
+  test('a field that would be twice in an object', async () => {
+    assert.match(await refusal({ pods: { spec: { volumes: [] } } }), /invalid propertyName 'volumes'/);
+    assert.match(await refusal({ pods: { container: { env: [] } } }), /invalid propertyName 'env'/);
+    assert.match(await refusal({ commonLabels: { 'helm.sh/chart': 'a' } }), /invalid propertyName 'helm/);
+  });
+
   test('no secret in its own message', async () => {
     assert.doesNotMatch(await refusal({ settings: { KAFKA_SASL_PASSWORD: 'hunter2' } }), /hunter2/);
   });
+});
+
+test('an upgrade that would leave the topics of the release is refused, where Helm can ask the cluster', async () => {
+  const set = (instance: string, prefix: string) => ({
+    metadata: { labels: { 'app.kubernetes.io/name': 'tailrace', 'app.kubernetes.io/instance': instance } },
+    spec: {
+      template: { spec: { containers: [{ env: [{ name: 'TAILRACE_TOPIC_PREFIX', value: prefix }] }] } },
+    },
+  });
+  const ofApps = { name: 'statefulsets', singularName: 'statefulset', namespaced: true, kind: 'StatefulSet' };
+  const items = [set('tailrace', 'tailrace.'), set('other', 'other.'), { metadata: {} }];
+  const apps = { groupVersion: 'apps/v1', version: 'v1' };
+  const answers: Readonly<Record<string, object>> = {
+    '/version': { major: '1', minor: '36', gitVersion: 'v1.36.0' },
+    '/api': { kind: 'APIVersions', versions: ['v1'] },
+    '/api/v1': { kind: 'APIResourceList', groupVersion: 'v1', resources: [] },
+    '/apis': { kind: 'APIGroupList', groups: [{ name: 'apps', versions: [apps], preferredVersion: apps }] },
+    '/apis/apps/v1': {
+      kind: 'APIResourceList',
+      groupVersion: 'apps/v1',
+      resources: [{ ...ofApps, verbs: ['get', 'list'] }],
+    },
+    [`/apis/apps/v1/namespaces/${namespace}/statefulsets`]: {
+      kind: 'StatefulSetList',
+      apiVersion: 'apps/v1',
+      items,
+    },
+  };
+  await using server = await startReceiver({
+    answer: ({ path: asked }) => {
+      const found = answers[asked.split('?')[0] ?? ''];
+      const body = JSON.stringify(
+        found ?? { kind: 'Status', status: 'Failure', reason: 'NotFound', code: 404 },
+      );
+      return status(found ? 200 : 404, { 'content-type': 'application/json' }, body);
+    },
+  });
+  const problem = async (values: object): Promise<string> => {
+    const args = ['template', 'tailrace', chartFolder, '--namespace', namespace, '--dry-run=server'];
+    const cluster = ['--kube-apiserver', server.url, '-f', path.join(chartFolder, 'ci/default.yaml')];
+    const options = { input: JSON.stringify(values) };
+    const ended = run(await toolPath('helm'), [...args, ...cluster, '-f', '-'], options);
+    return ended.catch((error: unknown) => String(error));
+  };
+  const sentence = /set settings\.TAILRACE_TOPIC_PREFIX to tailrace\./;
+  assert.match(await problem({ fullnameOverride: 'events' }), sentence);
+  // This server knows too little for an install.
+  const installs = /unable to build kubernetes objects/;
+  assert.match(await problem({}), installs);
+  const kept = { fullnameOverride: 'events', settings: { TAILRACE_TOPIC_PREFIX: 'tailrace.' } };
+  assert.match(await problem(kept), installs);
 });
 
 test('every sentence of the checks is tried', () => {
@@ -214,6 +291,7 @@ test('every sentence of the checks is tried', () => {
     ...cases.map(({ sentence }) => sentence),
     'Tailrace has no such setting.',
     'ingest has no such setting.',
+    ', and the upgrade would leave them for others that begin with ',
   ];
   for (const sentence of sentences) {
     // The longest part without a value identifies it.

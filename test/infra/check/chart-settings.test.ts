@@ -17,6 +17,7 @@ type Variable = (typeof processes)[number]['variables'][number];
 /** Must be equal in all processes, or are needed by the chart itself. */
 const onlyForAll = [
   'TAILRACE_TOPIC_PREFIX',
+  'TAILRACE_OWNER',
   'TAILRACE_PARTITIONS',
   'TAILRACE_REPLICATION',
   'TAILRACE_RETRY_SCHEDULE',
@@ -103,6 +104,19 @@ describe('every setting of the code reaches the process that reads it', () => {
         assert.equal(found.get(env), undefined);
       }
     });
+  }
+});
+
+test('the topics belong to the release in its namespace', async () => {
+  for (const [release, into] of [
+    ['tailrace', 'events'],
+    ['tailrace', 'staging'],
+    ['second', 'events'],
+  ] as const) {
+    const objects = await render({ release, into, values: { fullnameOverride: 'tailrace' } });
+    for (const { pod } of workloads(objects)) {
+      assert.equal(variablesOfPod(pod).get('TAILRACE_OWNER')?.value, `${into}/${release}`);
+    }
   }
 });
 

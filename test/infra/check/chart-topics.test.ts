@@ -1,9 +1,25 @@
 /** Topics and Jobs of the chart are those of the code. */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { describe, test } from 'node:test';
 import { parseDuration } from '@tailrace/events';
 import { replicationFor, topicNames, topicSpecs } from '@tailrace/topology';
+import { parseAllDocuments } from 'yaml';
 import { ofKind, podOf, render, type Manifest } from '../../support/kubernetes/chart.ts';
+import { schemaProblems } from '../../support/kubernetes/kubeconform.ts';
+
+const examples = path.join(import.meta.dirname, '../../../examples/gitops');
+
+/** An object of one of the examples, with the fields that tests read. */
+interface Example {
+  readonly spec: {
+    readonly source?: { readonly helm: { readonly valuesObject: object } };
+    readonly values?: object;
+    readonly target?: { readonly name: string };
+    readonly data?: readonly { readonly secretKey: string }[];
+  };
+}
 
 const schedules = ['10s,1m,5m,20m,1h,1h,1h,20m', '90s,60s,3600s,250ms', '4h'];
 
@@ -61,6 +77,24 @@ describe('topics of Strimzi', () => {
       }
       assert.equal(new Set(topics.map(({ metadata }) => metadata.name)).size, topics.length);
     });
+  }
+});
+
+test('objects of Strimzi have v1, and v1beta2 only where the cluster knows nothing newer', async () => {
+  const kinds = ['KafkaTopic', 'KafkaUser'];
+  for (const [known, expected] of [
+    [[], 'v1'],
+    [['v1beta2'], 'v1beta2'],
+    [['v1beta2', 'v1'], 'v1'],
+  ] as const) {
+    const apiVersions = known.map((version) => `kafka.strimzi.io/${version}`);
+    const objects = ofKind(await render({ valueSets: ['strimzi'], apiVersions }), ...kinds);
+    assert.deepEqual([...new Set(objects.map(({ kind }) => kind))].sort(), kinds);
+    assert.deepEqual(
+      [...new Set(objects.map(({ apiVersion }) => apiVersion))],
+      [`kafka.strimzi.io/${expected}`],
+    );
+    assert.equal(schemaProblems(objects), '');
   }
 });
 
@@ -125,9 +159,35 @@ describe('Jobs', () => {
     );
   });
 
+  test('stay for GitOps controllers, as in the examples, whose Secret has all keys', async () => {
+    const read = (file: string): readonly Example[] =>
+      parseAllDocuments(readFileSync(path.join(examples, file), 'utf8')).map(
+        (document) => document.toJS() as Example,
+      );
+    const [application] = read('argo-cd.yaml');
+    const [, release] = read('flux.yaml');
+    const [secret] = read('external-secrets.yaml');
+    const keys = secret?.spec.data?.map(({ secretKey: key }) => ({ name: secret.spec.target?.name, key }));
+    for (const values of [application?.spec.source?.helm.valuesObject, release?.spec.values]) {
+      assert.ok(values);
+      const objects = await render({ valueSets: [], values });
+      const jobs = ofKind(objects, 'Job');
+      assert.equal(jobs.length, 2);
+      for (const { spec } of jobs) assert.ok(!('ttlSecondsAfterFinished' in spec));
+      const variables = podOf(
+        await render({ valueSets: [], values: { ...values, secretsAs: 'env' } }),
+        'control',
+      ).spec.containers[0].env.flatMap(({ valueFrom }) => valueFrom?.secretKeyRef ?? []);
+      assert.deepEqual(variables, keys);
+    }
+    const topics = jobOf(await render({ values: { jobs: { ttlSecondsAfterFinished: 0 } } }), 'topics');
+    assert.ok('ttlSecondsAfterFinished' in topics.spec);
+  });
+
   test('are no hooks, which would run before the objects that they need', async () => {
     for (const object of await render({ valueSets: ['everything'] })) {
-      assert.equal(object.metadata.annotations?.['helm.sh/hook'], undefined);
+      const isTest = object.metadata.name.endsWith('-test');
+      assert.equal(object.metadata.annotations?.['helm.sh/hook'], isTest ? 'test' : undefined);
     }
   });
 

@@ -12,7 +12,7 @@ import { toolPath } from '../../support/tools/tools.ts';
 
 const chart = path.join(import.meta.dirname, '../../../infra/chart');
 const headings = ['What it means', 'Who is hurt', 'How to see', 'What to do'];
-const programs = ['tailrace', 'kubectl', 'curl', 'kafka-configs.sh'];
+const programs = ['tailrace', 'kubectl', 'helm', 'curl', 'kafka-configs.sh'];
 
 test('each alert has a runbook to which it links, and each runbook an alert', () => {
   assert.deepEqual([...new Set(alertRules().map(({ alert }) => alert))].sort(), runbookNames());
@@ -61,12 +61,18 @@ async function rendered(): Promise<Manifest[]> {
   return parseAllDocuments(yaml).map((document) => document.toJS() as Manifest);
 }
 
-test('kubectl accepts each command, whose objects and labels the chart has; no cluster runs it', async () => {
-  const kubectl = await toolPath('kubectl');
+test('no command owns a field that the next upgrade sets, or selects events by labels, which they do not have', () => {
+  for (const command of [...runbookFiles().values()].flatMap(commandsOf)) {
+    assert.doesNotMatch(command, /^kubectl .*\b(scale|rollout undo|set|edit|patch|apply|replace)\b/);
+    assert.doesNotMatch(command, /^kubectl .*\bevents\b.* -l /);
+  }
+});
+
+test('kubectl and helm accept each command, whose objects and labels the chart has; no cluster runs it', async () => {
   const objects = (await rendered()).filter((object) => object as Manifest | null);
   const names = new Set(objects.map(({ kind, metadata }) => `${kind.toLowerCase()}/${metadata.name}`));
   const commands = new Set(
-    [...runbookFiles().values()].flatMap(commandsOf).filter((line) => line.startsWith('kubectl ')),
+    [...runbookFiles().values()].flatMap(commandsOf).filter((line) => /^(kubectl|helm) /.test(line)),
   );
   assert.ok(commands.size > 10);
   for (const command of commands) {
@@ -75,7 +81,7 @@ test('kubectl accepts each command, whose objects and labels the chart has; no c
       .replaceAll('"', '')
       .split(' ');
     // Help is shown after flags and the command have been understood.
-    await run(kubectl, [...words.slice(1), '--help']);
+    await run(await toolPath(words[0] as 'kubectl' | 'helm'), [...words.slice(1), '--help']);
     for (const word of words) {
       const object = /^(?:--from=)?((?:deployment|statefulset|service|cronjob)\/.+)$/.exec(word)?.[1];
       if (object) assert.ok(names.has(object), `${command}: the chart has no ${object}`);

@@ -5,7 +5,7 @@ import { schemaProblems } from '../../support/kubernetes/kubeconform.ts';
 const problemsOf = (manifest: object): string => schemaProblems([manifest]);
 
 const topic = {
-  apiVersion: 'kafka.strimzi.io/v1beta2',
+  apiVersion: 'kafka.strimzi.io/v1',
   kind: 'KafkaTopic',
   metadata: { name: 'events' },
   spec: { partitions: 3, replicas: 3, config: { 'retention.ms': 1 } },

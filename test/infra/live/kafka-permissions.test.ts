@@ -58,6 +58,7 @@ function environment(user: string, more: Environment = {}): Environment {
     TAILRACE_TOPIC_PREFIX: prefix,
     TAILRACE_PARTITIONS: '2',
     TAILRACE_RETRY_SCHEDULE: '1s,1h',
+    TAILRACE_OWNER: 'shop/tailrace',
     TAILRACE_METRICS_PORT: '0',
     TAILRACE_SECRET_KEY: secretKey,
     TAILRACE_ALLOW_PRIVATE_NETWORKS: '127.0.0.0/8',

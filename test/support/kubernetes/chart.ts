@@ -78,6 +78,10 @@ interface Peer {
 
 export interface Rendering {
   readonly release?: string;
+  /** Its namespace. */
+  readonly into?: string;
+  /** What the cluster knows beside its own objects; by default it is unknown. */
+  readonly apiVersions?: readonly string[];
   /** Files in `ci/`, without ending. */
   readonly valueSets?: readonly string[];
   /** Merged over the files. */
@@ -110,7 +114,9 @@ export async function helm(
 
 /** The text of all objects. */
 export async function renderText(rendering: Rendering = {}): Promise<string> {
-  const args = ['template', rendering.release ?? 'tailrace', chartFolder, '--namespace', namespace];
+  const { release = 'tailrace', into = namespace, apiVersions = [] } = rendering;
+  const known = apiVersions.flatMap((version) => ['--api-versions', version]);
+  const args = ['template', release, chartFolder, '--namespace', into, ...known];
   const { code, out, err } = await helm(args, rendering);
   if (code !== 0) throw new Error(err);
   return out;

@@ -1,4 +1,4 @@
-/** A shell for the commands of runbooks: tailrace, curl and Kafka's tools are real, kubectl only says that it was called. */
+/** A shell for the commands of runbooks: tailrace, curl and Kafka's tools are real, kubectl and helm only say that they were called. */
 import { execFile } from 'node:child_process';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -26,6 +26,7 @@ export async function openRunbookShell({ env, doctorArguments }: RunbookShellOpt
   const jars = await resolveJars(process.env, () => undefined, new AbortController().signal);
   const programs: Readonly<Record<string, string>> = {
     kubectl: 'exit 0',
+    helm: 'exit 0',
     tailrace: [
       `if [ "$1" = doctor ]; then shift; set -- doctor ${doctorArguments.join(' ')} "$@"; fi`,
       `exec '${bin}/tailrace' "$@"`,

@@ -19,10 +19,10 @@ const modules = [
   { module: 'sigs.k8s.io/gateway-api@v1.4.0', folder: 'config/crd/standard' },
 ] as const;
 
-/** Strimzi publishes no definitions as a package, but the program that writes them. */
+/** Strimzi publishes no definitions as a package, but the program that writes them. This release knows v1 and v1beta2. */
 const strimzi = {
   pom: path.join(import.meta.dirname, 'strimzi', 'pom.xml'),
-  version: '0.45.0',
+  version: '0.51.0',
   types: { KafkaTopic: 'topic', KafkaUser: 'user' },
 } as const;
 

@@ -35,12 +35,13 @@ export const applyFile: Run<Values> = async (
   });
   const { changes, plainSecrets } = await withKafka(
     context,
-    async (kafka, { prefix }, secretKeys, patience) => {
+    async (kafka, { prefix, owner }, secretKeys, patience) => {
       const apply = (options: Pick<ApplyOptions, 'dryRun' | 'mayDelete'>): Promise<readonly EntryChange[]> =>
         applyConfiguration(kafka, topicNames(prefix).config, configuration, {
           prune,
           secretKeys,
           ...options,
+          owner,
           giveUpAfterMs: patience.limitMs - 30_000,
           beforeWrite: auditedAs(topicNames(prefix).audit, 'apply'),
           log: {

@@ -59,7 +59,7 @@ export async function checkKafka(context: CommandContext): Promise<KafkaReport> 
     // Invalid settings are reported by the check of the settings.
     if (error.code !== 'invalid-settings') {
       const hint =
-        'If the services are ready, only this machine cannot reach Kafka: check its network and these settings.';
+        'If the services are ready, Kafka cannot be reached from here only: check the network and these settings.';
       findings.push(findingsAbout('kafka').unknown(error.message, hint));
     }
   }
@@ -94,7 +94,7 @@ function canConnect(host: string, port: number): Promise<boolean> {
 /** Checks that every entry of the configuration can be read, including its secrets. */
 async function checkConfiguration(
   kafka: Kafka,
-  { prefix }: TopicSettings,
+  { prefix, owner }: TopicSettings,
   secretKeys: SecretKeys,
 ): Promise<Finding[]> {
   const { ok, warn, fail } = findingsAbout('config');
@@ -109,13 +109,14 @@ async function checkConfiguration(
     },
   };
   try {
-    const config = await openConfig(kafka, topicNames(prefix).config, log, { secretKeys });
+    const config = await openConfig(kafka, topicNames(prefix).config, log, { secretKeys, owner });
     const counts = `${countOf(config.sources().length, 'source')}, ${countOf(config.destinations().length, 'destination')}`;
     const unmet = config.unmet('router') ?? config.unmet('delivery');
     if (unmet) unreadable.push(fail(unmet.message));
     await config.close();
     return [...unreadable, ok(counts)];
   } catch (error) {
+    if (isTailraceError(error, 'other-owner')) return [fail(error.message)];
     if (!isTailraceError(error, 'secret-locked')) throw error;
     const lines = error.message.split('\n');
     return [fail(lines.slice(0, -1).join(' '), lines.at(-1) ?? '')];
@@ -165,7 +166,7 @@ function groupFinding(service: string, members: number, behind: number, more: st
   const { ok, warn, fail } = findingsAbout(service);
   const lag = `${behind === 0 ? 'no backlog' : `backlog of ${countOf(behind, 'record')}`}${more}`;
   if (members === 0) {
-    const hint = `Start it with npm run ${service}; if it does not start, see its log.`;
+    const hint = 'Start it. If it does not start, see its log.';
     return fail(`no ${service} is running; ${lag}.`, hint);
   }
   const says = `${countOf(members, 'member')} in its consumer group; ${lag}`;

@@ -159,12 +159,12 @@ async function resolveAll(targets: readonly Target[]) {
 async function checkControl(context: CommandContext, url: string): Promise<Finding[]> {
   const response = await request(`${url}/openapi.json`);
   if (typeof response === 'string') {
-    const hint = 'Start it with npm start or npm run control, or set TAILRACE_URL to its address.';
+    const hint = 'Start it, or set TAILRACE_URL to its address.';
     return [control.fail(`${url} cannot be reached: ${response}.`, hint)];
   }
   const { token } = readSettings(context.env, doctorServiceSettings);
   if (token === undefined) {
-    const hint = 'Set it to a token of the control service, which npm start prints.';
+    const hint = 'Set it to a token of the control service.';
     return [control.warn(`${url} responds; TAILRACE_API_TOKEN is not set.`, hint)];
   }
   try {
@@ -182,7 +182,7 @@ async function checkControl(context: CommandContext, url: string): Promise<Findi
 async function checkIngest(url: string): Promise<Finding[]> {
   const response = await request(url);
   if (typeof response !== 'string') return [ingest.ok(`${url} responds`)];
-  const hint = 'Start it with npm start or npm run ingest, or set its address with --ingest.';
+  const hint = 'Start it, or set its address with --ingest.';
   return [ingest.fail(`${url} cannot be reached: ${response}.`, hint)];
 }
 

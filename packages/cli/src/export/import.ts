@@ -25,7 +25,7 @@ export const importConfiguration: Run<ImportValues> = async (
   if (merge && replace) throw new UsageError('--merge and --replace exclude each other');
   const mode = merge ? 'merge' : replace ? 'replace' : 'empty';
   const { passphrase } = readSettings(context.env, exportSettings);
-  const { header, changes } = await withKafka(context, async (kafka, { prefix }, secretKeys) => {
+  const { header, changes } = await withKafka(context, async (kafka, { prefix, owner }, secretKeys) => {
     const opened = await open(file, context, { keys: secretKeys, passphrase });
     const changes = await restoreConfiguration(kafka, topicNames(prefix).config, opened.configuration, {
       mode,
@@ -33,6 +33,7 @@ export const importConfiguration: Run<ImportValues> = async (
       secretKeys,
       beforeWrite: auditedAs(topicNames(prefix).audit, 'config import'),
       log: context.log,
+      owner,
     });
     return { header: opened.header, changes };
   });

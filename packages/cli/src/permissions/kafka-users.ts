@@ -14,7 +14,7 @@ export interface KafkaUserOptions {
 export function kafkaUser({ resources }: UserPermissions, options: KafkaUserOptions): object {
   const { name, prefix, cluster, authentication } = options;
   return {
-    apiVersion: 'kafka.strimzi.io/v1beta2',
+    apiVersion: 'kafka.strimzi.io/v1',
     kind: 'KafkaUser',
     metadata: { name, labels: { 'strimzi.io/cluster': cluster } },
     spec: {

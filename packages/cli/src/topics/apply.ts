@@ -1,4 +1,5 @@
 /** `tailrace topics apply`: creates missing topics, and adds partitions. */
+import { openConfig } from '@tailrace/config';
 import { producerSchema } from '@tailrace/events';
 import { patiently, startPatience, type Kafka, type Patience, type TopicReport } from '@tailrace/kafka';
 import { registerSubject, type SubjectReport } from '@tailrace/registry';
@@ -41,8 +42,11 @@ export const applyTopics: Run<Values> = async ({ strict = false, partitions, onl
   const { topics, names } = await withKafka(
     context,
     async (kafka, settings, _secretKeys, patience) => {
-      const topics = await createAndExtend({ kafka, settings, patience }, { partitions, only }, context);
       const names = topicNames(settings.prefix);
+      await patiently(patience, 'the owner of the topics', () =>
+        checkOwner(kafka, names.config, settings.owner, context.log),
+      );
+      const topics = await createAndExtend({ kafka, settings, patience }, { partitions, only }, context);
       const changes = topics
         .filter(({ outcome }) => outcome === 'created' || outcome === 'grown')
         .map(({ name, outcome, partitions }) => ({
@@ -70,6 +74,18 @@ export const applyTopics: Run<Values> = async ({ strict = false, partitions, onl
     json: { topics, ...(schema && { schema }) },
   };
 };
+
+/** @throws TailraceError `other-owner` if the topics exist and belong to another installation */
+async function checkOwner(
+  kafka: Kafka,
+  topic: string,
+  owner: string | undefined,
+  log: CommandContext['log'],
+): Promise<void> {
+  if (owner === undefined || !(await kafka.listTopics()).includes(topic)) return;
+  const config = await openConfig(kafka, topic, log, { owner });
+  await config.close();
+}
 
 interface Cluster {
   readonly kafka: Kafka;

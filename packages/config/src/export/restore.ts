@@ -21,6 +21,8 @@ export interface RestoreOptions {
   readonly log: Pick<KafkaLog, 'warn'>;
   /** See {@link BeforeWrite}: the entries of the audit log. */
   readonly beforeWrite?: BeforeWrite | undefined;
+  /** See `EditorOptions`. */
+  readonly owner?: string | undefined;
 }
 
 /**
@@ -28,14 +30,14 @@ export interface RestoreOptions {
  * restore is no time to refuse a destination that names a deleted source.
  *
  * @throws TailraceError `conflict` if the topic has entries and the mode is `empty`; `invalid-configuration` if another source
- *   of the topic has one of the write keys; `secret-key-missing`, `secret-locked`, `topic-missing`,
+ *   of the topic has one of the write keys; `other-owner`, `secret-key-missing`, `secret-locked`, `topic-missing`,
  *   `transactions-unavailable`, `kafka-unavailable`, `kafka-refused-credentials`
  */
 export async function restoreConfiguration(
   kafka: Pick<Kafka, 'follow' | 'listTopics' | 'exclusivePublisher' | 'publisher'>,
   topic: string,
   wanted: Configuration,
-  { mode, dryRun, secretKeys, log, beforeWrite }: RestoreOptions,
+  { mode, dryRun, secretKeys, log, beforeWrite, owner }: RestoreOptions,
 ): Promise<readonly EntryChange[]> {
   await checkTopicExists(kafka, topic);
   const plan = (current: ConfigSnapshot): readonly PlannedChange[] => {
@@ -44,7 +46,7 @@ export async function restoreConfiguration(
     if (problems.length > 0) throw problemsError(problems);
     return planChanges(wanted, current, mode === 'replace');
   };
-  const editor = { secretKeys, beforeWrite, withoutKey: 'refuse' } as const;
+  const editor = { secretKeys, beforeWrite, owner, withoutKey: 'refuse' } as const;
   return changeAll(kafka, topic, plan, { dryRun, log, editor });
 }
 

@@ -232,3 +232,36 @@ test('a coordinator of transactions that is late is waited for, and one that doe
     await time.settled(editor.close());
   }
 });
+
+test('the first installation that changes topics without an owner owns them, and others are refused', async () => {
+  const cluster = newCluster();
+  await using former = await open(cluster);
+  await former.change(putSource(web));
+  await using first = await open(cluster, { owner: 'one/tailrace' });
+  // It opened them before they were taken.
+  await using late = await open(cluster, { owner: 'two/tailrace' });
+  await first.claim();
+  await first.claim();
+  const refused = (error: unknown): boolean => isTailraceError(error, 'other-owner');
+  await assert.rejects(late.change(putSource(app)), refused);
+  assert.ok(refused(late.unmet('router')));
+  await assert.rejects(open(cluster, { owner: 'two/tailrace' }), refused);
+
+  await first.change(putSource(app));
+  await former.refresh();
+  assert.deepEqual(
+    former.sources().map(({ id }) => id),
+    ['app', 'web'],
+  );
+  assert.equal(cluster.records(topic).filter(({ key }) => String(key) === 'owner').length, 1);
+});
+
+test('the mark of the owner leaves a new configuration new, so that its queries are sealed', async () => {
+  const cluster = newCluster();
+  await using control = await open(cluster, { owner: 'one/tailrace', secretKeys: {} });
+  await control.claim();
+  await using editor = await open(cluster);
+  await editor.change(putSource(web));
+  const keys = cluster.records(topic).map(({ key }) => String(key));
+  assert.deepEqual(keys, ['owner', 'queries-sealed', 'source/web']);
+});

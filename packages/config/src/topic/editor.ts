@@ -11,7 +11,14 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { isTailraceError, TailraceError } from '@tailrace/errors';
 import type { ConsumedRecord, ExclusivePublisher, ExclusiveRecord, Kafka, KafkaLog } from '@tailrace/kafka';
-import { type Entry, type EntryKind, encodeEntry, encodeQueriesSealed, entryKey } from './record.ts';
+import {
+  type Entry,
+  type EntryKind,
+  encodeEntry,
+  encodeQueriesSealed,
+  entryKey,
+  ownerKey,
+} from './record.ts';
 import { createRequests, requestHeaders } from './requests.ts';
 import type { SecretKeys } from '../secrets/encryption.ts';
 import { addsSecrets } from '../secrets/secrets.ts';
@@ -45,9 +52,15 @@ export interface ConfigEditor extends ConfigView, ConfigSnapshot {
    * in force here. `decide` may be called several times; an error that it throws ends the change.
    *
    * @throws TailraceError `kafka-unavailable`, whose message says whether the change may have been written;
-   *   `secret-key-missing`, `secret-locked`, `record-too-large`
+   *   `secret-key-missing`, `secret-locked`, `record-too-large`, `other-owner`
    */
   change<Result>(decide: (current: ConfigSnapshot) => Decision<Result>): Promise<Changed<Result>>;
+  /**
+   * Marks topics without an owner with that of the options.
+   *
+   * @throws TailraceError as {@link change}
+   */
+  claim(): Promise<void>;
   /**
    * Resolves with the entries (`source/web`) that a request has written; with none if it has written nothing, and will not.
    * Known are the latest 10,000 requests of which the topic still has a record.
@@ -77,9 +90,13 @@ export interface EditorOptions {
   readonly requestId?: (() => string | undefined) | undefined;
   /** Default 15 s. */
   readonly giveUpAfterMs?: number | undefined;
+  /** TAILRACE_OWNER: each change marks topics without an owner with it. */
+  readonly owner?: string | undefined;
 }
 
 export type BeforeWrite = (write: Entry, current: ConfigSnapshot) => readonly ExclusiveRecord[];
+
+const nothing = (): Decision<undefined> => ({ writes: [], result: undefined });
 
 const changeHeader = 'change-id';
 const mostWaitMs = 15_000;
@@ -103,7 +120,7 @@ interface WrittenChange {
 /**
  * Resolves once the topic is read to its end.
  *
- * @throws TailraceError `kafka-unavailable`, `kafka-refused-credentials`, `secret-locked`
+ * @throws TailraceError `kafka-unavailable`, `kafka-refused-credentials`, `secret-locked`, `other-owner`
  */
 export async function openConfigEditor(
   kafka: Pick<Kafka, 'follow' | 'listTopics' | 'exclusivePublisher' | 'publisher'>,
@@ -117,9 +134,10 @@ export async function openConfigEditor(
     beforeWrite,
     requestId = () => undefined,
     giveUpAfterMs = mostWaitMs,
+    owner,
   }: EditorOptions,
 ): Promise<ConfigEditor> {
-  const state = createState(secretKeys);
+  const state = createState(secretKeys, { owner });
   const { isUnreadable, isStale, queries, unreadable } = state;
   const snapshot: ConfigSnapshot = { ...state.lookup, isUnreadable, isStale, queries, unreadable };
   let unconfirmed: WrittenChange | undefined;
@@ -132,9 +150,9 @@ export async function openConfigEditor(
   };
   const isUnconfirmed = (): boolean => unconfirmed !== undefined;
   const view = await followState(kafka, topic, log, state, onRecord);
-  if (state.locked.size > 0 && !(mayReplaceLocked && secretKeys.current)) {
+  if (state.ownedByOther || (state.locked.size > 0 && !(mayReplaceLocked && secretKeys.current))) {
     await view.close();
-    throw lockedError(state);
+    throw state.ownedByOther ?? lockedError(state);
   }
 
   let publisher: ExclusivePublisher | undefined;
@@ -174,10 +192,14 @@ export async function openConfigEditor(
       partition: 0,
       headers: { [changeHeader]: id, ...requestHeaders(requestId()) },
     }));
-    const sealing = { ...encodeQueriesSealed(topic, seals), partition: 0, headers: { [changeHeader]: id } };
+    const mark = { topic, partition: 0, headers: { [changeHeader]: id } };
     try {
-      const records = seals === state.areQueriesSealed ? entries : [sealing, ...entries];
-      await publisher?.publish([...records, ...others]);
+      await publisher?.publish([
+        ...(state.isUnowned ? [{ ...mark, key: ownerKey, value: owner ?? null }] : []),
+        ...(seals === state.areQueriesSealed ? [] : [{ ...encodeQueriesSealed(topic, seals), ...mark }]),
+        ...entries,
+        ...others,
+      ]);
     } catch (error) {
       await closePublisher();
       throw error;
@@ -192,12 +214,14 @@ export async function openConfigEditor(
     const previous = unconfirmed;
     if (previous && previous.versions.size > 0) return changed<Result>(previous);
     unconfirmed = undefined;
+    if (state.ownedByOther) throw state.ownedByOther;
 
     const decision = decide(snapshot);
     const { writes, result } = decision;
     const written: WrittenChange = { id: randomUUID(), versions: new Map(), result };
     const { sealQueries = state.areQueriesSealed } = decision;
-    if (writes.length === 0 && sealQueries === state.areQueriesSealed) return changed<Result>(written);
+    if (writes.length === 0 && sealQueries === state.areQueriesSealed && !state.isUnowned)
+      return changed<Result>(written);
     assertWritable(decision);
     const others = writes.flatMap((write) => beforeWrite?.(write, snapshot) ?? []);
 
@@ -262,11 +286,15 @@ export async function openConfigEditor(
       return view.ageMs;
     },
     change: (decide) => inTurn(() => change(decide)),
+    claim: () =>
+      inTurn(async () => {
+        if (state.isUnowned) await change(nothing);
+      }),
     settle: (request) =>
       inTurn(async () => {
         // A publisher of an earlier change does not end a transaction that another instance has begun since.
         await closePublisher();
-        await change(() => ({ writes: [], result: undefined }));
+        await change(nothing);
         return requests.entriesOf(request);
       }),
     async close() {

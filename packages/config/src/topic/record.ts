@@ -58,6 +58,9 @@ export function encodeQueriesSealed(topic: string, areSealed: boolean): Outgoing
   return { topic, key: queriesSealedKey, value: areSealed ? 'true' : null };
 }
 
+/** The record that names the installation that the topics belong to (TAILRACE_OWNER). A release before ignores it. */
+export const ownerKey = 'owner';
+
 /**
  * The entry of a record, or why it cannot be read. Unknown keys are accepted: during a rolling upgrade, an older service
  * reads entries that a newer version wrote.

@@ -6,7 +6,8 @@
  * is linear, and the look-up for an event is one access to a map.
  */
 import type { ConsumedRecord } from '@tailrace/kafka';
-import { decodeEntry, entryKey, queriesSealedKey, type EntryKind } from './record.ts';
+import { TailraceError } from '@tailrace/errors';
+import { decodeEntry, entryKey, ownerKey, queriesSealedKey, type EntryKind } from './record.ts';
 import { builtInSource } from '../rules/built-in.ts';
 import { unmetBy, type Reader, type Requirement } from '../rules/level.ts';
 import type { Destination, Source } from '../rules/schema.ts';
@@ -21,7 +22,7 @@ export interface ConfigChange {
 
 export type Accepted =
   | ({ readonly outcome: 'changed' } & ConfigChange)
-  | { readonly outcome: 'queries' }
+  | { readonly outcome: 'about-all' }
   | {
       readonly outcome: 'unreadable';
       readonly key: string;
@@ -68,8 +69,13 @@ export type ConfigState = ReturnType<typeof createState>;
 /**
  * @param secretKeys absent if the service does not need secrets
  * @param holds whether destinations that delivery must hold back are paused; not for a writer, which would store it
+ * @param owner the installation of this process; by default it may be any
  */
-export function createState(secretKeys?: SecretKeys, { holds = false } = {}) {
+export function createState(
+  secretKeys?: SecretKeys,
+  { holds = false, owner: own }: { readonly holds?: boolean; readonly owner?: string | undefined } = {},
+) {
+  let owner: string | undefined;
   const sources = new Map<string, Source>();
   const destinations = new Map<string, Destination>();
   const tokens = new Map<string, Token>();
@@ -117,10 +123,14 @@ export function createState(secretKeys?: SecretKeys, { holds = false } = {}) {
     /** Applies the next record of the topic. A record that cannot be read does not change the entry. */
     accept(record: Pick<ConsumedRecord, 'key' | 'value' | 'offset'>): Accepted {
       const key = record.key?.toString() ?? '';
+      if (key === ownerKey) {
+        owner = record.value?.toString();
+        return { outcome: 'about-all' };
+      }
       isEmpty = false;
       if (key === queriesSealedKey) {
         areQueriesSealed = record.value !== null;
-        return { outcome: 'queries' };
+        return { outcome: 'about-all' };
       }
       const decoded = decodeEntry(record, secretKeys);
       versions.set(key, record.offset);
@@ -174,6 +184,19 @@ export function createState(secretKeys?: SecretKeys, { holds = false } = {}) {
     /** Whether the record says so. */
     get areQueriesSealed(): boolean {
       return areQueriesSealed;
+    },
+    /** Whether the topics belong to nobody yet. */
+    get isUnowned(): boolean {
+      return own !== undefined && owner === undefined;
+    },
+    /** `other-owner` where they belong to another installation. */
+    get ownedByOther(): TailraceError | undefined {
+      if (own === undefined || owner === undefined || own === owner) return undefined;
+      return new TailraceError(
+        'other-owner',
+        `The topics belong to the installation ${JSON.stringify(owner)}, and this one is ${JSON.stringify(own)}. ` +
+          `Set another TAILRACE_TOPIC_PREFIX, or, to take the topics over, TAILRACE_OWNER to ${owner}.`,
+      );
     },
     /** The keys of the records that cannot be read, with the reason. */
     unreadable: unreadable as ReadonlyMap<string, string>,

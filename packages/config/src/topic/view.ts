@@ -20,7 +20,8 @@ export interface ConfigView extends ConfigLookup {
   refresh(): Promise<void>;
   /**
    * `config-needs-newer-release` while enabled destinations use features that this release does not have and the reader would do
-   * harm without. For delivery, `openConfig` shows these destinations as paused.
+   * harm without. For delivery, `openConfig` shows these destinations as paused. `other-owner` since another installation has
+   * taken the topics.
    */
   unmet(by: Reader): TailraceError | undefined;
   /**
@@ -35,28 +36,30 @@ export interface ConfigOptions {
    * The keys that decrypt secrets. Without them, placeholders replace encrypted secrets, and every entry can be read.
    */
   readonly secretKeys?: SecretKeys | undefined;
+  /** TAILRACE_OWNER: the topics may not belong to another one. */
+  readonly owner?: string | undefined;
 }
 
 /**
  * Resolves once the topic is read to its end. Waits for a missing topic.
  *
- * @throws TailraceError `kafka-unavailable`, `kafka-refused-credentials`; `secret-locked` if `secretKeys` do not
+ * @throws TailraceError `kafka-unavailable`, `kafka-refused-credentials`, `other-owner`; `secret-locked` if `secretKeys` do not
  *   decrypt every secret
  */
 export async function openConfig(
   kafka: Pick<Kafka, 'follow'>,
   topic: string,
   log: Pick<KafkaLog, 'warn'>,
-  { secretKeys }: ConfigOptions = {},
+  { secretKeys, owner }: ConfigOptions = {},
 ): Promise<ConfigView> {
-  const state = createState(secretKeys, { holds: true });
+  const state = createState(secretKeys, { holds: true, owner });
   const view = await followState(kafka, topic, log, state);
-  if (state.locked.size === 0) return view;
+  if (!state.ownedByOther && state.locked.size === 0) return view;
   await view.close();
-  throw lockedError(state);
+  throw state.ownedByOther ?? lockedError(state);
 }
 
-/** @throws TailraceError `config-needs-newer-release`, see {@link ConfigView.unmet} */
+/** @throws TailraceError `config-needs-newer-release`, `other-owner`, see {@link ConfigView.unmet} */
 export function checkLevel(config: Pick<ConfigView, 'unmet'>, by: Reader): Promise<void> {
   const unmet = config.unmet(by);
   return unmet ? Promise.reject(unmet) : Promise.resolve();
@@ -99,7 +102,7 @@ export async function followState(
         );
         return;
       }
-      if (accepted.outcome === 'queries') return;
+      if (accepted.outcome === 'about-all') return;
       const { kind, id } = accepted;
       const requires = kind === 'destination' ? unmetBy(state.lookup.destination(id)) : [];
       if (requires.length > 0) log.warn({ destinationId: id, requires }, 'destination needs a newer release');
@@ -115,7 +118,7 @@ export async function followState(
     get ageMs() {
       return follower.ageMs;
     },
-    unmet: (by) => newerReleaseNeeded(state.unmet(by)),
+    unmet: (by) => state.ownedByOther ?? newerReleaseNeeded(state.unmet(by)),
     refresh: singleFlight(() => follower.refresh()),
     onChange(listener) {
       listeners.add(listener);

@@ -16,7 +16,7 @@ export const processMetrics = metricsOf(
     }),
     tailrace_check_ok: gauge('boolean', {
       labels: { check: { bound: 'the checks of the service, at most 6' } },
-      help: '1 while the check succeeds, else 0. A check that fails later does not make the service unready.',
+      help: '1 while the check succeeds, else 0. A check that fails later does not make the service unready, except kafka-elsewhere.',
     }),
     tailrace_clock_seconds: gauge('seconds', {
       help: 'The time of the clock of this machine, in seconds since 1970. Its difference to the time of the scrape is how wrong the clock is.',

@@ -4,7 +4,8 @@
  *
  * A service that starts before Kafka is available waits for it, live and not ready. Once it is ready it stays so until it
  * stops: a broker that stalls affects all replicas, and a load balancer without any of them would answer worse than they do.
- * Later trouble is a metric. Only what Kafka refuses of this replica alone, for 15 s, makes it unready until it is accepted.
+ * Later trouble is a metric. Only trouble of this replica alone makes it unready: what Kafka refuses of it for 15 s, and, where it
+ * can ask the other replicas, no connection to Kafka.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { isTailraceError, type TailraceError } from '@tailrace/errors';
@@ -12,6 +13,7 @@ import { connectKafka, type Kafka } from '@tailrace/kafka';
 import type { Tracing } from '@tailrace/tracing';
 import type { TObject } from 'typebox';
 import { Health } from '../probes/health.ts';
+import { aloneWithout } from '../probes/peers.ts';
 import { observeKafka, watchPublishers, watchRefusals } from '../metrics/kafka.ts';
 import type { Log } from '../log/log.ts';
 import { createMetrics, type Metrics } from '../metrics/metrics.ts';
@@ -22,6 +24,8 @@ import { startServiceTracing } from './tracing.ts';
 
 export type ServiceProperties = ReturnType<typeof serviceSettings>;
 type KafkaConfig = Parameters<typeof connectKafka>[0];
+
+const aloneCheck = 'kafka-elsewhere';
 
 /** What a service opens its parts with. */
 export type ServiceContext<Settings> = Readonly<
@@ -135,14 +139,22 @@ export class Service<P extends ServiceProperties> {
     return clean;
   }
 
-  /** Connects to Kafka, with metrics and a check. The connection is closed at the stop. */
-  openKafka(config: KafkaConfig): Kafka {
+  /**
+   * Connects to Kafka, with metrics and a check. The connection is closed at the stop.
+   *
+   * @param peers a name with the addresses of all replicas
+   */
+  openKafka(config: KafkaConfig, peers?: string): Kafka {
     const kafka = this.#connect(config, this.log, observeKafka(this.metrics));
     this.onClose('Kafka', () => kafka.close());
     watchPublishers(this.metrics, kafka);
     watchRefusals(this.metrics, kafka);
     this.#kafka = kafka;
     this.health.add('kafka', () => kafka.ping());
+    if (peers !== undefined) {
+      const others = { host: peers, port: this.#shared.metricsPort };
+      this.health.add(aloneCheck, aloneWithout('kafka', this.health, others));
+    }
     return kafka;
   }
 
@@ -175,7 +187,8 @@ export class Service<P extends ServiceProperties> {
 
   #readiness(): Readiness {
     const { checks } = this.health;
-    const reason = this.#notReadyBecause ?? this.#kafka?.refusal()?.message;
+    const alone = checks.find(({ name, ok }) => name === aloneCheck && !ok);
+    const reason = this.#notReadyBecause ?? this.#kafka?.refusal()?.message ?? alone?.reason;
     return reason === undefined ? { ready: true, checks } : { ready: false, reason, checks };
   }
 }

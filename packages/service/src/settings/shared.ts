@@ -58,6 +58,34 @@ export function topicPrefix() {
   });
 }
 
+/** The installation that the topics belong to, as `openConfig` of @tailrace/config takes it. */
+export function owner() {
+  return Type.Optional(
+    Type.String({
+      env: 'TAILRACE_OWNER',
+      pattern: '^[!-~]{1,200}$',
+      form: 'up to 200 letters, digits and signs without spaces',
+      description:
+        'Installation that the topics belong to, such as namespace/release. Control marks topics without an owner. Processes with another ' +
+        'one are refused.',
+    }),
+  );
+}
+
+/** The other replicas of the service, as `openKafka` of a service takes them. */
+export function peers() {
+  return Type.Optional(
+    Type.String({
+      env: 'TAILRACE_PEERS',
+      pattern: '^[a-zA-Z0-9._-]{1,253}$',
+      form: 'a host name',
+      description:
+        'Name with the addresses of all replicas, such as a headless Service. A replica that alone cannot reach Kafka, by their probes, is ' +
+        'then not ready.',
+    }),
+  );
+}
+
 /** When a consumer starts nothing new, as `commitsLateAfterMs` of @tailrace/kafka takes it. */
 export function commitsLateAfter() {
   return duration({
@@ -74,6 +102,7 @@ export function commitsLateAfter() {
 export function topicSettings() {
   return Type.Object({
     prefix: topicPrefix(),
+    owner: owner(),
     partitions: Type.Integer({
       env: 'TAILRACE_PARTITIONS',
       minimum: 1,
