@@ -27,6 +27,7 @@ test('all invalid settings are reported together', () => {
 
 test('each process gets the variables that it reads, and no secret of another one', () => {
   const env = {
+    TAILRACE_INGEST_PORT: '18080',
     TAILRACE_SECRET_KEY: 'ab'.repeat(32),
     TAILRACE_API_TOKEN_FILE: '/token',
     KAFKA_SASL_PASSWORD: 'hunter2',
@@ -43,10 +44,10 @@ test('each process gets the variables that it reads, and no secret of another on
     return [service.name, ...Object.keys(env).filter((name) => name in variables)].join(' ');
   });
   assert.deepEqual(got, [
-    'ingest KAFKA_SASL_PASSWORD LOG_LEVEL PATH NODE_USE_ENV_PROXY HTTPS_PROXY',
+    'ingest TAILRACE_INGEST_PORT KAFKA_SASL_PASSWORD LOG_LEVEL PATH NODE_USE_ENV_PROXY HTTPS_PROXY',
     'router KAFKA_SASL_PASSWORD TAILRACE_DEDUPE_IDS LOG_LEVEL PATH NODE_USE_ENV_PROXY HTTPS_PROXY',
     'delivery TAILRACE_SECRET_KEY KAFKA_SASL_PASSWORD LOG_LEVEL PATH NODE_USE_ENV_PROXY HTTPS_PROXY',
-    'control TAILRACE_SECRET_KEY TAILRACE_API_TOKEN_FILE KAFKA_SASL_PASSWORD LOG_LEVEL PATH NODE_USE_ENV_PROXY HTTPS_PROXY',
+    'control TAILRACE_INGEST_PORT TAILRACE_SECRET_KEY TAILRACE_API_TOKEN_FILE KAFKA_SASL_PASSWORD LOG_LEVEL PATH NODE_USE_ENV_PROXY HTTPS_PROXY',
     'demo PATH NODE_USE_ENV_PROXY HTTPS_PROXY',
   ]);
   const broker = brokerEnvironment({ ...env, JAVA_HOME: '/java' });
@@ -58,6 +59,7 @@ test('each process gets the variables that it reads, and no secret of another on
     'NODE_USE_ENV_PROXY',
     'PATH',
     'TAILRACE_DEDUPE_IDS',
+    'TAILRACE_INGEST_PORT',
   ]);
 });
 

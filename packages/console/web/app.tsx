@@ -51,15 +51,6 @@ export function App() {
 function Shell() {
   return (
     <div class={signedOut.value ? 'shell away' : 'shell'}>
-      <button
-        type="button"
-        class="skip"
-        onClick={() => {
-          document.getElementById('content')?.focus();
-        }}
-      >
-        Skip to content
-      </button>
       <Navigation />
       <Top />
       <PageView />

@@ -183,14 +183,15 @@ export async function openControl(
         if (!hasSession && request.headers.authorization === undefined) return;
         await isUpToDate(request.routeOptions.url ?? '', hasSession);
       });
-      const { access: tokens, requestsPerSecond, ingestUrl, timeoutMs, allowedNetworks } = settings;
+      const { access: tokens, requestsPerSecond, timeoutMs, allowedNetworks } = settings;
       const sessions = createSessions(api, seal, endedSessions);
       guardRequests(api, { tokens, config, sessions, requestsPerSecond });
       auditRequests(api, kafka, names.audit, log);
       idempotency.addTo(api);
 
       // In the order of the OpenAPI document.
-      sessionRoutes(api, { config, seal, ended: endedSessions, ingestUrl });
+      const { ingestUrl, ingestPort } = settings;
+      sessionRoutes(api, { config, seal, ended: endedSessions, ingestUrl, ingestPort });
       configurationRoutes(api, { config, recalls, log });
       recallRoutes(api, recalls, config);
       testEventRoutes(api, { config, timeoutMs, allowedNetworks });

@@ -68,6 +68,11 @@ export const settings = Type.Object({
   topics: topicSettings(),
   port: port({ env: 'TAILRACE_CONTROL_PORT', default: 8081, description: 'Port of the HTTP API.' }),
   ingestUrl: ingestPublicUrl(),
+  ingestPort: port({
+    env: 'TAILRACE_INGEST_PORT',
+    default: 8080,
+    description: 'Port of ingest in snippets of the console, where TAILRACE_INGEST_PUBLIC_URL is not set.',
+  }),
   access,
   requestsPerSecond: Type.Integer({
     env: 'TAILRACE_API_RATE_LIMIT',

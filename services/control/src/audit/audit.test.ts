@@ -89,6 +89,21 @@ test('refused requests leave an entry, wrong tokens on GET included, with the fi
   assert.doesNotMatch(JSON.stringify([records, control.log]), /S3CRET/);
 });
 
+test('a sign-in page that asks for its session leaves no entry, and a wrong token or cookie there does', async () => {
+  await using control = await openApi();
+  const asked = { path: '/v1/session', token: null } as const;
+  await control.refused(asked, 401, 'unauthorized');
+  await control.refused({ ...asked, headers: { cookie: 'other=1' } }, 401, 'unauthorized');
+  await control.refused({ ...asked, headers: { cookie: 'tailrace_session=forged' } }, 401, 'unauthorized');
+  await control.refused({ ...asked, token: 'wrong' }, 401, 'unauthorized');
+  await control.refused({ path: '/v1/sources', token: null }, 401, 'unauthorized');
+  const records = await recorded(control, 3);
+  assert.deepEqual(
+    records.map(({ action }) => action),
+    ['GET /v1/session', 'GET /v1/session', 'GET /v1/sources'],
+  );
+});
+
 test('a read of a body leaves an entry, and no other read does', async () => {
   await using control = await openApi();
   const flow = createFlow(control.kafka);

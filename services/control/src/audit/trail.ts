@@ -11,6 +11,7 @@ import { encodeAudit, newAudit } from '@tailrace/records';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../access/authenticate.ts';
 import { ownerOf } from '../access/places.ts';
+import { readCookie } from '../session/cookie.ts';
 import { actorOf } from './changes.ts';
 import { withinRequest } from './context.ts';
 
@@ -49,6 +50,7 @@ export function auditRequests(
     const outcome = reply.statusCode < 400 ? 'done' : 'refused';
     // Of reads, only those are of interest that showed a body, or that the caller was not permitted.
     if (isRead && !audited && reply.statusCode !== 401 && reply.statusCode !== 403) return;
+    if (isRead && asksForSession(request)) return;
     const bound = outcome === 'done' ? undefined : boundOf(caller);
     const notRecorded = bound?.take();
     if (bound && notRecorded === undefined) return;
@@ -94,6 +96,12 @@ export function auditRequests(
     record(request, reply);
     done();
   });
+}
+
+/** What a sign-in page asks when it opens: a request without a token or cookie, which tries nothing. */
+function asksForSession(request: FastifyRequest): boolean {
+  const hasNothing = request.headers.authorization === undefined && readCookie(request) === undefined;
+  return hasNothing && request.routeOptions.url === '/v1/session';
 }
 
 /** Permits a burst, then one in each interval. */

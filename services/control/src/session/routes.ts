@@ -23,6 +23,9 @@ const shownSchema = namedObject('Session', {
   destinations: Type.Optional(Type.Array(Type.String(), { description: 'the destinations that it reaches' })),
   expiresAt: Type.Optional(time('the end of the session, or of the token if it is earlier')),
   ingestUrl: optionalText('where applications reach ingest, as far as the settings say it'),
+  ingestPort: Type.Integer({
+    description: 'port of ingest, on the host of the console unless `ingestUrl` is set',
+  }),
 });
 
 export interface SessionNeeds {
@@ -30,9 +33,10 @@ export interface SessionNeeds {
   readonly seal: Pick<SessionSeal, 'seal'>;
   readonly ended: Pick<EndedSessions, 'end'>;
   readonly ingestUrl: string | undefined;
+  readonly ingestPort: number;
 }
 
-export function sessionRoutes(app: Api, { config, seal, ended, ingestUrl }: SessionNeeds): void {
+export function sessionRoutes(app: Api, { config, seal, ended, ingestUrl, ingestPort }: SessionNeeds): void {
   const route = routesOf(app, 'Session');
   const endOfToken = ({ tokenId }: Caller): number | undefined => {
     const { expiresAt } = (tokenId === undefined ? undefined : config.token(tokenId)) ?? {};
@@ -47,6 +51,7 @@ export function sessionRoutes(app: Api, { config, seal, ended, ingestUrl }: Sess
       ...(caller.destinations && { destinations: caller.destinations }),
       ...(ends.length > 0 && { expiresAt: formatInstant(Math.min(...ends)) }),
       ...(ingestUrl !== undefined && { ingestUrl }),
+      ingestPort,
     };
   };
 

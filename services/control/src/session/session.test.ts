@@ -244,3 +244,9 @@ test('a session names the address of ingest that the settings have', async () =>
   assert.equal(ingestUrl, 'https://events.example.com');
   assert.equal((await control.expect(200, { path: '/v1/session' }))['ingestUrl'], undefined);
 });
+
+test('a session names the port of ingest, which is beside the console without an address', async () => {
+  await using moved = await openApi(newCluster(), { TAILRACE_INGEST_PORT: '18080' });
+  assert.equal((await moved.expect(200, { path: '/v1/session' }))['ingestPort'], 18_080);
+  assert.equal((await control.expect(200, { path: '/v1/session' }))['ingestPort'], 8080);
+});

@@ -32,7 +32,8 @@ export function Connect({ source, query }: ConnectProps) {
 function Snippets({ source, query }: ConnectProps) {
   const [writeKey, setWriteKey] = useState(source.writeKeys[0] ?? '');
   const chosen = snippets.find(({ name }) => name === query['sdk']) ?? snippets[0];
-  const fallback = session.value?.ingestUrl ?? defaultEndpoint(new URL(document.baseURI));
+  const { ingestUrl, ingestPort = 0 } = session.value ?? {};
+  const fallback = ingestUrl ?? defaultEndpoint(new URL(document.baseURI), ingestPort);
   // Not in the address of the page: a link of somebody must not decide where events are sent.
   const [typed, setTyped] = useState(fallback);
   const endpoint = cleanEndpoint(typed);

@@ -23,5 +23,5 @@ test('an address that is more than an address makes no snippet', () => {
 });
 
 test('without a setting ingest is assumed beside the console', () => {
-  assert.equal(defaultEndpoint(new URL('http://10.0.0.7:8081/console/')), 'http://10.0.0.7:8080');
+  assert.equal(defaultEndpoint(new URL('http://10.0.0.7:8081/console/'), 18_080), 'http://10.0.0.7:18080');
 });

@@ -65,12 +65,9 @@ analytics.flush()`,
   },
 ];
 
-/** Where `npm start` runs ingest, on the machine that serves the console. */
-const localPort = 8080;
-
-/** @param page the address of the console */
-export function defaultEndpoint(page: URL): string {
-  return `${page.protocol}//${page.hostname}:${localPort}`;
+/** Ingest on the host of the console, whose address is `page`. */
+export function defaultEndpoint(page: URL, port: number): string {
+  return `${page.protocol}//${page.hostname}:${port}`;
 }
 
 /** Signs that end no quotation and are no command, wherever a snippet has the address. */
