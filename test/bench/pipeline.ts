@@ -5,11 +5,12 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { measureChain } from './pipeline/bare-chain.ts';
 import { measureParts, partTitles, type PartCosts } from './pipeline/bare-parts.ts';
 import { obey, runBench, say, type Bench } from './processes/bench.ts';
 import { renderHotSpots } from './figures/hot-spots.ts';
 import { createLoad } from './load/load.ts';
-import { mapValues, sampleMemory } from './figures/measure.ts';
+import { mapValues, sampleMemory, type ByProcess } from './figures/measure.ts';
 import { readCommandLine, type Options } from './pipeline/options.ts';
 import { startReceiver } from './receivers/receiver.ts';
 import { accountOf, isSound, renderReport, type Results, type Soak } from './pipeline/report.ts';
@@ -37,7 +38,8 @@ async function report(results: Results): Promise<{ readonly sound: boolean }> {
 
 async function measure(bench: Bench, options: Options): Promise<Results> {
   const { machine, brokers, brokerPid, folder, resources, brokerDied } = bench;
-  const { sections, inFlight, partitions } = options;
+  const { sections, inFlight, partitions, spacing } = options;
+  const rate = { count: options.rate * options.rateSeconds, ratePerSecond: options.rate, spacing };
   const receiver = resources.use(startReceiver());
   const [url] = await receiver.listen([{ kind: 'answers' }]);
 
@@ -85,12 +87,8 @@ async function measure(bench: Bench, options: Options): Promise<Results> {
 
   let steady: RunResult | undefined;
   if (sections.includes('steady')) {
-    const { rate: ratePerSecond, rateSeconds } = options;
-    const count = ratePerSecond * rateSeconds;
-    say(`steady: ${ratePerSecond} calls a second for ${rateSeconds} s`);
-    steady = await unlessDead(
-      measureRun(dependencies, count, (load) => load.openLoop({ count, ratePerSecond })),
-    );
+    say(`steady: ${options.rate} calls a second for ${options.rateSeconds} s`);
+    steady = await unlessDead(measureRun(dependencies, rate.count, (load) => load.openLoop(rate)));
   }
 
   let soak: Soak | undefined;
@@ -125,5 +123,11 @@ async function measure(bench: Bench, options: Options): Promise<Results> {
       },
     );
   }
-  return { machine, options, warmUp, burst, steady, soak, parts };
+
+  let chain: ByProcess | undefined;
+  if (sections.includes('chain')) {
+    say(`bare chain: ${options.rate} records a second for ${options.rateSeconds} s`);
+    chain = await measureChain(brokers, partitions, brokerPid, rate);
+  }
+  return { machine, options, warmUp, burst, steady, soak, parts, chain };
 }

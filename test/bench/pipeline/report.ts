@@ -1,4 +1,5 @@
 /** The report: every figure of a run as a table. */
+import { chainRoles } from './bare-chain.ts';
 import { partTitles, partsOfServices, type PartCosts, type PartName } from './bare-parts.ts';
 import { mapValues, type ByProcess } from '../figures/measure.ts';
 import { renderMachine, type Machine } from '../figures/machine.ts';
@@ -16,6 +17,8 @@ export interface Results {
   readonly steady?: RunResult | undefined;
   readonly soak?: Soak | undefined;
   readonly parts?: PartCosts | undefined;
+  /** The share of one core of each client, and of the broker. */
+  readonly chain?: ByProcess | undefined;
 }
 
 export interface Soak {
@@ -67,7 +70,7 @@ export function isSound({ lost, unexpected, faults }: Account): boolean {
 }
 
 export function renderReport(results: Results): string {
-  const { burst, steady, soak, parts } = results;
+  const { burst, steady, soak, parts, chain } = results;
   return [
     head(results),
     ...(burst ? [burstTable(results.options, burst)] : []),
@@ -75,6 +78,7 @@ export function renderReport(results: Results): string {
     ...(soak ? [soakTable(soak)] : []),
     ...(parts ? [partsTable(parts)] : []),
     ...(parts && burst ? [comparisonTable(compareWithParts(burst, parts))] : []),
+    ...(chain ? [chainText(chain, steady?.cpuShare)] : []),
     verdict(accountOf(results)),
   ].join('\n\n');
 }
@@ -115,7 +119,7 @@ function burstTable({ events, inFlight }: Options, runs: readonly RunResult[]): 
   );
 }
 
-function steadyTable({ rate, rateSeconds }: Options, { latencyMs, cpuShare }: RunResult): string {
+function steadyTable({ rate, rateSeconds, spacing }: Options, { latencyMs, cpuShare }: RunResult): string {
   const titles: Readonly<Record<keyof Latencies, string>> = {
     sentToReceived: 'call sent → received, ms',
     dueToReceived: 'call due → received, ms',
@@ -126,11 +130,29 @@ function steadyTable({ rate, rateSeconds }: Options, { latencyMs, cpuShare }: Ru
     const { p50, p99, max } = latencyMs[key as keyof Latencies];
     return [title, tenths(p50), tenths(p99), tenths(max)];
   });
-  const shares = Object.entries(cpuShare).map(([name, share]) => `${name} ${(share * 100).toFixed(1)} %`);
   return (
-    table([`Steady: ${rate} calls a second for ${rateSeconds} s`, 'p50', 'p99', 'max'], rows) +
-    `\n  CPU, of one core: ${shares.join(', ')}`
+    table([`Steady: ${rate} calls a second (${spacing}) for ${rateSeconds} s`, 'p50', 'p99', 'max'], rows) +
+    `\n  CPU, of one core: ${sharesText(cpuShare)}`
   );
+}
+
+function sharesText(cpuShare: ByProcess): string {
+  return Object.entries(cpuShare)
+    .map(([name, share]) => `${name} ${(share * 100).toFixed(1)} %`)
+    .join(', ');
+}
+
+function chainText(chain: ByProcess, ours: ByProcess | undefined): string {
+  const lines = [`Bare chain at the same rate, CPU, of one core: ${sharesText(chain)}`];
+  if (ours) {
+    const sum = (shares: ByProcess, names: readonly string[]): number =>
+      names.reduce((before, name) => before + (shares[name] ?? NaN), 0);
+    const ratio = (theirs: readonly string[], own: readonly string[]): string =>
+      (sum(ours, own) / sum(chain, theirs)).toFixed(2);
+    const ratios = { services: ratio(chainRoles, serviceNames), broker: ratio(['broker'], ['broker']) };
+    lines.push(`  ours beside it: services ${ratios.services}, broker ${ratios.broker}`);
+  }
+  return lines.join('\n');
 }
 
 function soakTable({ run, memory }: Soak): string {
