@@ -4,7 +4,7 @@ import { count, someOf, type CommandLine } from '../command-line.ts';
 import { spacings, type Spacing } from '../load/at-rate.ts';
 
 /** In the order in which they run. */
-export const sections = ['burst', 'steady', 'soak', 'parts', 'chain'] as const;
+export const sections = ['burst', 'steady', 'soak', 'parts', 'chain', 'limit'] as const;
 export type Section = (typeof sections)[number];
 
 export interface Options {
@@ -36,6 +36,7 @@ Measure the whole pipeline, from ingest to the receiver, and its bare parts, on 
   --warm-up N       calls before anything is counted            (40000; quick: 2000)
   --partitions N    of every topic                              (6)
   --only LIST       run only these of ${sections.join(',')}
+  --peers           burst, steady and limit, in the table that other products are measured with
   --quick           use small sizes, to check that it works; the figures mean nothing
   --profile FOLDER  write a CPU profile of each service there, and list its hottest functions
   --json FILE       write every figure to FILE too
@@ -60,6 +61,7 @@ export function readCommandLine(args: readonly string[]): CommandLine<Options> {
         'warm-up': { type: 'string' },
         partitions: { type: 'string' },
         only: { type: 'string' },
+        peers: { type: 'boolean', default: false },
         quick: { type: 'boolean', default: false },
         profile: { type: 'string' },
         json: { type: 'string' },
@@ -71,7 +73,7 @@ export function readCommandLine(args: readonly string[]): CommandLine<Options> {
     const spacing = spacings.find((known) => known === values.arrivals);
     if (!spacing) throw new Error(`--arrivals takes ${spacings.join(' or ')}`);
     const options: Options = {
-      sections: someOf(sections, 'only', values.only),
+      sections: someOf(sections, 'only', values.peers ? 'burst,steady,limit' : values.only),
       warmUp: count('warm-up', values['warm-up'], sizes.warmUp),
       events: count('events', values.events, sizes.events),
       runs: count('runs', values.runs, 3),
