@@ -5,6 +5,7 @@ import {
   duration,
   ingestPublicUrl,
   kafkaSettings,
+  latency,
   port,
   serviceSettings,
   topicPrefix,
@@ -21,6 +22,7 @@ export const settings = Type.Object({
     default: 8080,
     description: 'Port of the HTTP API. With 0 the system chooses a free port, which the log names.',
   }),
+  latency: latency(),
   publicUrl: ingestPublicUrl(),
   trustedProxies: trustedProxies(),
   sharedRateLimit: Type.Integer({

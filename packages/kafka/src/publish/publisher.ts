@@ -15,7 +15,7 @@ import { partitionOfKey } from './murmur2.ts';
 import type { FailedPartitions, Sender, Pending, Target } from './pending.ts';
 
 export interface PublisherOptions {
-  /** How long a record may wait for others. 0 (the default) sends at the end of the current turn of the event loop. */
+  /** How long a record may wait for others where that pays. 0 (the default) sends at the end of the turn of the event loop. */
   readonly lingerMs?: number;
   /**
    * A record that is not acknowledged in this time is rejected with `kafka-unavailable`. It may have been written. By
