@@ -5,14 +5,18 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { calibrate } from './figures/calibration.ts';
+import { measureChain } from './pipeline/bare-chain.ts';
+import { startForwarder } from './pipeline/bare-forwarder.ts';
 import { measureParts, partTitles, type PartCosts } from './pipeline/bare-parts.ts';
 import { obey, runBench, say, type Bench } from './processes/bench.ts';
 import { renderHotSpots } from './figures/hot-spots.ts';
 import { createLoad } from './load/load.ts';
-import { mapValues, sampleMemory } from './figures/measure.ts';
+import { mapValues, sampleMemory, type ByProcess } from './figures/measure.ts';
 import { readCommandLine, type Options } from './pipeline/options.ts';
 import { startReceiver } from './receivers/receiver.ts';
-import { accountOf, isSound, renderReport, type Results, type Soak } from './pipeline/report.ts';
+import { renderComparison, replaceLastRun } from './pipeline/last-run.ts';
+import { accountOf, figuresOf, isSound, renderReport, type Results, type Soak } from './pipeline/report.ts';
 import { measureRun, type RunDependencies, type RunResult } from './pipeline/run.ts';
 import { connected, headersOf, profileOf, serviceNames, startSystem } from './pipeline/services.ts';
 import { trend } from './figures/statistics.ts';
@@ -26,6 +30,10 @@ await obey(readCommandLine(process.argv.slice(2)), (options) =>
 async function report(results: Results): Promise<{ readonly sound: boolean }> {
   const { jsonFile, profileFolder } = results.options;
   process.stdout.write(`${renderReport(results)}\n`);
+  const { machine, calibrationMs } = results;
+  const run = { machine, calibrationMs, figures: figuresOf(results) };
+  const last = await replaceLastRun(run);
+  if (last) process.stdout.write(`\n${renderComparison(run, last)}\n`);
   if (jsonFile !== undefined) await writeFile(jsonFile, `${JSON.stringify(results, null, 2)}\n`);
   if (profileFolder !== undefined) {
     for (const name of serviceNames) {
@@ -37,7 +45,9 @@ async function report(results: Results): Promise<{ readonly sound: boolean }> {
 
 async function measure(bench: Bench, options: Options): Promise<Results> {
   const { machine, brokers, brokerPid, folder, resources, brokerDied } = bench;
-  const { sections, inFlight, partitions } = options;
+  const { sections, inFlight, partitions, spacing } = options;
+  const rate = { count: options.rate * options.rateSeconds, ratePerSecond: options.rate, spacing };
+  const calibrationMs = calibrate();
   const receiver = resources.use(startReceiver());
   const [url] = await receiver.listen([{ kind: 'answers' }]);
 
@@ -68,8 +78,10 @@ async function measure(bench: Bench, options: Options): Promise<Results> {
     },
   };
   const unlessDead = <T>(work: Promise<T>): Promise<T> => Promise.race([work, system.died, brokerDied]);
-  const closedLoop = (count: number): Promise<RunResult> =>
-    unlessDead(measureRun(dependencies, count, (load) => load.closedLoop({ count, inFlight })));
+  const closedLoop = (count: number, on = dependencies): Promise<RunResult> =>
+    unlessDead(measureRun(on, count, (load) => load.closedLoop({ count, inFlight })));
+  const openLoop = (on = dependencies): Promise<RunResult> =>
+    unlessDead(measureRun(on, rate.count, (load) => load.openLoop(rate)));
 
   say(`warming up: ${options.warmUp} calls`);
   const { account: warmUp } = await closedLoop(options.warmUp);
@@ -85,12 +97,8 @@ async function measure(bench: Bench, options: Options): Promise<Results> {
 
   let steady: RunResult | undefined;
   if (sections.includes('steady')) {
-    const { rate: ratePerSecond, rateSeconds } = options;
-    const count = ratePerSecond * rateSeconds;
-    say(`steady: ${ratePerSecond} calls a second for ${rateSeconds} s`);
-    steady = await unlessDead(
-      measureRun(dependencies, count, (load) => load.openLoop({ count, ratePerSecond })),
-    );
+    say(`steady: ${options.rate} calls a second for ${options.rateSeconds} s`);
+    steady = await openLoop();
   }
 
   let soak: Soak | undefined;
@@ -125,5 +133,21 @@ async function measure(bench: Bench, options: Options): Promise<Results> {
       },
     );
   }
-  return { machine, options, warmUp, burst, steady, soak, parts };
+
+  let chain: ByProcess | undefined;
+  if (sections.includes('chain')) {
+    say(`bare chain: ${options.rate} records a second for ${options.rateSeconds} s`);
+    chain = await measureChain(brokers, partitions, brokerPid, rate);
+  }
+
+  let limit: Results['limit'];
+  if (sections.includes('limit')) {
+    say('the limit of the load generator and the receiver: a bare forwarder');
+    const forwarder = resources.use(await startForwarder({ url, sharedSecret, inFlight }));
+    const load = createLoad({ port: forwarder.port, path: '/v1/track', headers: headersOf('bench') });
+    const on: RunDependencies = { load, receiver, sharedSecret, pids: { forwarder: forwarder.pid } };
+    await closedLoop(options.warmUp, on);
+    limit = { burst: await closedLoop(options.events, on), steady: await openLoop(on) };
+  }
+  return { machine, calibrationMs, options, warmUp, burst, steady, soak, parts, chain, limit };
 }

@@ -31,6 +31,8 @@ export { registrySettings } from './settings/registry.ts';
 export { fileVariable } from './settings/secret-file.ts';
 export {
   commitsLateAfter,
+  latency,
+  lingerMs,
   ingestPublicUrl,
   owner,
   peers,

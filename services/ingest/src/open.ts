@@ -1,6 +1,6 @@
 /** Ingest: accepts tracking calls over HTTP, and responds when Kafka has acknowledged them. */
 import { openConfig } from '@tailrace/config';
-import { defineService, listen, trustProxies } from '@tailrace/service';
+import { defineService, lingerMs, listen, trustProxies } from '@tailrace/service';
 import { requireTopics, topicNames } from '@tailrace/topology';
 import { createAcceptor } from './calls/accept.ts';
 import { settings } from './settings.ts';
@@ -29,6 +29,7 @@ export const ingest = defineService({
     metrics.gauge('tailrace_config_age_seconds', () => config.ageMs / 1_000);
 
     const publisher = kafka.publisher({
+      lingerMs: lingerMs[settings.latency],
       giveUpAfterMs: settings.acknowledgeWithinMs,
       maxBufferedBytes: settings.maxBufferedBytes,
     });

@@ -4,6 +4,7 @@ import {
   duration,
   ingestPublicUrl,
   kafkaSettings,
+  latency,
   owner,
   peers,
   port,
@@ -24,6 +25,7 @@ export const settings = Type.Object({
     default: 8080,
     description: 'Port of the HTTP API. With 0 the system chooses a free port, which the log names.',
   }),
+  latency: latency(),
   publicUrl: ingestPublicUrl(),
   trustedProxies: trustedProxies(),
   sharedRateLimit: Type.Integer({

@@ -150,7 +150,9 @@ export async function openStage(
     },
 
     feedAtRate: (wave, ratePerSecond, { from = 0, to = wave.count } = {}) =>
-      unlessDead(atRate(to - from, ratePerSecond, (place) => send(wave, from + place, topics.deliveries))),
+      unlessDead(
+        atRate({ count: to - from, ratePerSecond }, (place) => send(wave, from + place, topics.deliveries)),
+      ),
 
     feedUnpaced: (wave, { from = 0, to = wave.count, topic = topics.deliveries } = {}) =>
       unlessDead(

@@ -2,7 +2,7 @@
  * The load generator: sends calls from this process, with a fixed number in flight or at a steady rate. The times of sending
  * and of the answer are recorded under the number of each call. Any answer except 200 ends the run.
  */
-import { atRate } from './at-rate.ts';
+import { atRate, type Rate } from './at-rate.ts';
 import { createCalls } from './calls.ts';
 import { sharedNowMs } from '../processes/clock.ts';
 import { connect, postHead, type Connection } from './connection.ts';
@@ -31,10 +31,10 @@ export interface Load {
   /** `inFlight` callers, each of which sends its next call when the previous one is answered. */
   closedLoop(options: { readonly count: number; readonly inFlight: number }): Promise<Sent>;
   /**
-   * A call every `1/ratePerSecond`, whether or not earlier ones are answered. Otherwise a stalled system would receive
-   * fewer calls and the stall would not be measured.
+   * Calls at a rate, whether or not earlier ones are answered. Otherwise a stalled system would receive fewer calls and the
+   * stall would not be measured.
    */
-  openLoop(options: { readonly count: number; readonly ratePerSecond: number }): Promise<Sent>;
+  openLoop(rate: Rate): Promise<Sent>;
   /** The first number of the next run; no number is used twice. */
   readonly next: number;
 }
@@ -82,8 +82,8 @@ export function createLoad({ port, path, headers, body: call = createCalls() }: 
       return sent;
     },
 
-    async openLoop({ count, ratePerSecond }) {
-      const sent = begin(count);
+    async openLoop(rate) {
+      const sent = begin(rate.count);
       const idle = await connectAll(port, 16);
       const all = new Set(idle);
       const sendOnIdle = async (index: number): Promise<void> => {
@@ -95,7 +95,7 @@ export function createLoad({ port, path, headers, body: call = createCalls() }: 
         idle.push(connection);
       };
       try {
-        await atRate(count, ratePerSecond, (index, dueAt) => {
+        await atRate(rate, (index, dueAt) => {
           sent.dueAt[index] = dueAt;
           return sendOnIdle(index);
         });

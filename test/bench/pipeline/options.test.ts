@@ -24,12 +24,17 @@ test('--only runs the named sections in their usual order', () => {
   assert.deepEqual(optionsOf('--only', 'parts,burst').sections, ['burst', 'parts']);
 });
 
+test('--peers runs what other products are measured by', () => {
+  assert.deepEqual(optionsOf('--peers').sections, ['burst', 'steady', 'limit']);
+});
+
 test('a mistake prints a message and the usage', () => {
   for (const [args, named] of [
     [['--events', '0'], /--events/],
     [['--rate', 'fast'], /--rate/],
     [['--only', 'bursts'], /--only/],
     [['--event', '1'], /--event/],
+    [['--arrivals', 'odd'], /--arrivals/],
   ] as const) {
     const line = readCommandLine(args);
     assert.equal(line.kind, 'mistake');

@@ -1,9 +1,10 @@
 /** The command line of the pipeline bench. */
 import { parseArgs } from 'node:util';
 import { count, someOf, type CommandLine } from '../command-line.ts';
+import { spacings, type Spacing } from '../load/at-rate.ts';
 
 /** In the order in which they run. */
-export const sections = ['burst', 'steady', 'soak', 'parts'] as const;
+export const sections = ['burst', 'steady', 'soak', 'parts', 'chain', 'limit'] as const;
 export type Section = (typeof sections)[number];
 
 export interface Options {
@@ -14,6 +15,7 @@ export interface Options {
   readonly inFlight: number;
   readonly rate: number;
   readonly rateSeconds: number;
+  readonly spacing: Spacing;
   readonly soakEvents: number;
   readonly partitions: number;
   readonly jsonFile?: string | undefined;
@@ -29,10 +31,12 @@ Measure the whole pipeline, from ingest to the receiver, and its bare parts, on 
   --in-flight N     calls in flight in a burst                  (64)
   --rate N          calls a second in the steady run            (200)
   --rate-seconds N  length of the steady run                    (30; quick: 5)
+  --arrivals KIND   ${spacings.join(' or ')}: independent calls, or always the same time apart  (${spacings[0]})
   --soak-events N   calls of the soak                           (60000; quick: 4000)
   --warm-up N       calls before anything is counted            (40000; quick: 2000)
   --partitions N    of every topic                              (6)
   --only LIST       run only these of ${sections.join(',')}
+  --peers           burst, steady and limit, in the table that other products are measured with
   --quick           use small sizes, to check that it works; the figures mean nothing
   --profile FOLDER  write a CPU profile of each service there, and list its hottest functions
   --json FILE       write every figure to FILE too
@@ -52,10 +56,12 @@ export function readCommandLine(args: readonly string[]): CommandLine<Options> {
         'in-flight': { type: 'string' },
         rate: { type: 'string' },
         'rate-seconds': { type: 'string' },
+        arrivals: { type: 'string', default: spacings[0] },
         'soak-events': { type: 'string' },
         'warm-up': { type: 'string' },
         partitions: { type: 'string' },
         only: { type: 'string' },
+        peers: { type: 'boolean', default: false },
         quick: { type: 'boolean', default: false },
         profile: { type: 'string' },
         json: { type: 'string' },
@@ -64,14 +70,17 @@ export function readCommandLine(args: readonly string[]): CommandLine<Options> {
     });
     if (values.help) return { kind: 'help', usage };
     const sizes = values.quick ? quick : full;
+    const spacing = spacings.find((known) => known === values.arrivals);
+    if (!spacing) throw new Error(`--arrivals takes ${spacings.join(' or ')}`);
     const options: Options = {
-      sections: someOf(sections, 'only', values.only),
+      sections: someOf(sections, 'only', values.peers ? 'burst,steady,limit' : values.only),
       warmUp: count('warm-up', values['warm-up'], sizes.warmUp),
       events: count('events', values.events, sizes.events),
       runs: count('runs', values.runs, 3),
       inFlight: count('in-flight', values['in-flight'], 64),
       rate: count('rate', values.rate, 200),
       rateSeconds: count('rate-seconds', values['rate-seconds'], sizes.rateSeconds),
+      spacing,
       soakEvents: count('soak-events', values['soak-events'], sizes.soakEvents),
       partitions: count('partitions', values.partitions, 6),
       jsonFile: values.json,

@@ -1,4 +1,5 @@
 /** The report: every figure of a run as a table. */
+import { chainRoles } from './bare-chain.ts';
 import { partTitles, partsOfServices, type PartCosts, type PartName } from './bare-parts.ts';
 import { mapValues, type ByProcess } from '../figures/measure.ts';
 import { renderMachine, type Machine } from '../figures/machine.ts';
@@ -6,16 +7,22 @@ import type { Options } from './options.ts';
 import { total, type Account, type Latencies, type RunResult } from './run.ts';
 import { serviceNames } from './services.ts';
 import { isFlat, median, spread, type Trend } from '../figures/statistics.ts';
-import { table, tenths, whole, type Format, type Row } from '../figures/table.ts';
+import { hundredths, percent, table, tenths, whole, type Format, type Row } from '../figures/table.ts';
 
 export interface Results {
   readonly machine: Machine;
+  /** CPU time of a fixed amount of work. */
+  readonly calibrationMs: number;
   readonly options: Options;
   readonly warmUp: Account;
   readonly burst?: readonly RunResult[] | undefined;
   readonly steady?: RunResult | undefined;
   readonly soak?: Soak | undefined;
   readonly parts?: PartCosts | undefined;
+  /** The share of one core of each client, and of the broker. */
+  readonly chain?: ByProcess | undefined;
+  /** The bare forwarder. */
+  readonly limit?: { readonly burst: RunResult; readonly steady: RunResult } | undefined;
 }
 
 export interface Soak {
@@ -66,8 +73,32 @@ export function isSound({ lost, unexpected, faults }: Account): boolean {
   return lost + unexpected + faults.length === 0;
 }
 
+/** The figures that runs are compared by. */
+export function figuresOf({ options, burst, steady, chain }: Results): Record<string, number> {
+  const { inFlight, rate, spacing, partitions } = options;
+  const figures: Record<string, number> = {};
+  if (burst) {
+    const title = `${inFlight} in flight, ${partitions} partitions`;
+    figures[`${title}: delivered a second`] = median(burst.map((run) => run.deliveredPerSecond));
+    figures[`${title}: CPU an event, services, µs`] = median(
+      burst.map(({ cpuMicroseconds }) => servicesCpu(cpuMicroseconds)),
+    );
+  }
+  if (steady) {
+    const { cpuShare, latencyMs } = steady;
+    const title = `${rate} a second, ${spacing}`;
+    figures[`${title}: CPU of services, % of a core`] = servicesCpu(cpuShare) * 100;
+    figures[`${title}: CPU of the broker, % of a core`] = (cpuShare['broker'] ?? NaN) * 100;
+    figures[`${title}: sent → received, p50, ms`] = latencyMs.sentToReceived.p50;
+    figures[`${title}: sent → received, p99, ms`] = latencyMs.sentToReceived.p99;
+    if (chain)
+      figures[`${title}: services beside the bare chain, %`] = besideChain(cpuShare, chain).services * 100;
+  }
+  return figures;
+}
+
 export function renderReport(results: Results): string {
-  const { burst, steady, soak, parts } = results;
+  const { burst, steady, soak, parts, chain, limit } = results;
   return [
     head(results),
     ...(burst ? [burstTable(results.options, burst)] : []),
@@ -75,6 +106,8 @@ export function renderReport(results: Results): string {
     ...(soak ? [soakTable(soak)] : []),
     ...(parts ? [partsTable(parts)] : []),
     ...(parts && burst ? [comparisonTable(compareWithParts(burst, parts))] : []),
+    ...(chain ? [chainText(chain, steady?.cpuShare)] : []),
+    ...(burst && steady && limit ? [peersTable(burst, steady, limit)] : []),
     verdict(accountOf(results)),
   ].join('\n\n');
 }
@@ -115,7 +148,7 @@ function burstTable({ events, inFlight }: Options, runs: readonly RunResult[]): 
   );
 }
 
-function steadyTable({ rate, rateSeconds }: Options, { latencyMs, cpuShare }: RunResult): string {
+function steadyTable({ rate, rateSeconds, spacing }: Options, { latencyMs, cpuShare }: RunResult): string {
   const titles: Readonly<Record<keyof Latencies, string>> = {
     sentToReceived: 'call sent → received, ms',
     dueToReceived: 'call due → received, ms',
@@ -126,10 +159,66 @@ function steadyTable({ rate, rateSeconds }: Options, { latencyMs, cpuShare }: Ru
     const { p50, p99, max } = latencyMs[key as keyof Latencies];
     return [title, tenths(p50), tenths(p99), tenths(max)];
   });
-  const shares = Object.entries(cpuShare).map(([name, share]) => `${name} ${(share * 100).toFixed(1)} %`);
   return (
-    table([`Steady: ${rate} calls a second for ${rateSeconds} s`, 'p50', 'p99', 'max'], rows) +
-    `\n  CPU, of one core: ${shares.join(', ')}`
+    table([`Steady: ${rate} calls a second (${spacing}) for ${rateSeconds} s`, 'p50', 'p99', 'max'], rows) +
+    `\n  CPU, of one core: ${sharesText(cpuShare)}`
+  );
+}
+
+function sharesText(cpuShare: ByProcess): string {
+  return Object.entries(cpuShare)
+    .map(([name, share]) => `${name} ${(share * 100).toFixed(1)} %`)
+    .join(', ');
+}
+
+function chainText(chain: ByProcess, ours: ByProcess | undefined): string {
+  const lines = [`Bare chain at the same rate, CPU, of one core: ${sharesText(chain)}`];
+  if (ours) {
+    const { services, broker } = besideChain(ours, chain);
+    lines.push(`  ours beside it: services ${hundredths(services)}, broker ${hundredths(broker)}`);
+  }
+  return lines.join('\n');
+}
+
+/** CPU time of the services beside that of the three clients, and of the broker beside that of the broker then. */
+function besideChain(ours: ByProcess, chain: ByProcess): { services: number; broker: number } {
+  const clients = chainRoles.reduce((sum, role) => sum + (chain[role] ?? NaN), 0);
+  return {
+    services: servicesCpu(ours) / clients,
+    broker: (ours['broker'] ?? NaN) / (chain['broker'] ?? NaN),
+  };
+}
+
+/** In the form in which other products are measured with the same load generator and receiver. */
+function peersTable(
+  burst: readonly RunResult[],
+  steady: RunResult,
+  limit: NonNullable<Results['limit']>,
+): string {
+  const row = (
+    title: string,
+    burst: readonly RunResult[],
+    steady: RunResult,
+    names: readonly string[],
+  ): Row => {
+    const cpu = ({ cpuMicroseconds }: RunResult): number =>
+      names.reduce((sum, name) => sum + (cpuMicroseconds[name] ?? NaN), 0);
+    const { p50, p99 } = steady.latencyMs.sentToReceived;
+    return [
+      title,
+      whole(median(burst.map((run) => run.deliveredPerSecond))),
+      whole(median(burst.map(cpu))),
+      tenths(p50),
+      tenths(p99),
+      percent(names.reduce((sum, name) => sum + (steady.cpuShare[name] ?? NaN), 0)),
+    ];
+  };
+  return table(
+    ['', 'delivered a second', 'CPU an event, µs', 'steady p50, ms', 'p99, ms', 'CPU of a core'],
+    [
+      row('Tailrace and its broker', burst, steady, [...serviceNames, 'broker']),
+      row('the limit: a bare forwarder', [limit.burst], limit.steady, ['forwarder']),
+    ],
   );
 }
 

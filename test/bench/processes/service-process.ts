@@ -30,9 +30,9 @@ export interface ServiceProcess extends AsyncDisposable {
 }
 
 const root = path.join(import.meta.dirname, '../../..');
-/** With those of the caller, a bench measures what tracing costs. */
-function tracingVariables(): Record<string, string | undefined> {
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith('OTEL_')));
+/** The settings of the caller, with which a bench measures what tracing or another setting costs. */
+function callersSettings(): Record<string, string | undefined> {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => /^(OTEL|TAILRACE)_/.test(name)));
 }
 
 const readyWithinMs = 60_000;
@@ -60,7 +60,7 @@ export async function spawnService({
     env: withThisNode({
       PATH: process.env['PATH'],
       NODE_OPTIONS: profiling.join(' '),
-      ...tracingVariables(),
+      ...callersSettings(),
       ...env,
       TAILRACE_METRICS_PORT: String(metricsPort),
     }),

@@ -15,7 +15,7 @@ import { partitionOfKey } from './murmur2.ts';
 import type { FailedPartitions, Sender, Pending, Target } from './pending.ts';
 
 export interface PublisherOptions {
-  /** How long a record may wait for others. 0 (the default) sends at the end of the current turn of the event loop. */
+  /** How long a record may wait for others where that pays. 0 (the default) sends at the end of the turn of the event loop. */
   readonly lingerMs?: number;
   /**
    * Smaller requests are not compressed (default: 64 KB). Compressing costs 50 µs for each partition, regardless of its size, on both sides.

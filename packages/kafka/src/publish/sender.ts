@@ -1,7 +1,7 @@
 /**
  * Writes the records of some partitions, in order, with one request in flight. Records that arrive meanwhile go with the
- * next request. A request costs hundreds of microseconds regardless of its size, so requests grow under load, and at low
- * load no record waits for a timer.
+ * next request. A request costs hundreds of microseconds regardless of its size, so requests grow under load. Below that,
+ * records may wait for others (linger.ts).
  *
  * A request that failed may have been written. Its sequence numbers are then used at the broker but not in the library, and
  * other records under the same numbers would be acknowledged as a repeat and dropped. So after a failure the sender continues
@@ -16,6 +16,7 @@ import kafkajs from '../library.ts';
 import type { WireMessage } from '../patches/writing/produce-request.ts';
 import { checkAllWritten, codeOf, errorsByPartition, rejection } from './answer.ts';
 import type { TopicLayouts } from './layouts.ts';
+import { Linger } from './linger.ts';
 import { isOpen, keyOf, type FailedPartitions, type Sender, type Pending } from './pending.ts';
 
 export interface SenderDependencies {
@@ -52,6 +53,7 @@ export class RecordSender implements Sender {
   readonly #deps: SenderDependencies;
   /** Whether the sender is only for partitions that failed together. */
   readonly #isIsolated: boolean;
+  readonly #linger: Linger;
   #producer: Promise<Producer> | undefined;
   #queue: Pending[] = [];
   /** Requests to send before the queue. */
@@ -64,6 +66,7 @@ export class RecordSender implements Sender {
   constructor(dependencies: SenderDependencies, failed?: FailedPartitions) {
     this.#deps = dependencies;
     this.#isIsolated = failed !== undefined;
+    this.#linger = new Linger(dependencies.lingerMs);
     if (!failed) return;
     this.#producer = failed.producer;
     this.#retries = [...failed.requests];
@@ -79,12 +82,10 @@ export class RecordSender implements Sender {
     this.#queue.push(pending);
     if (this.#sending || this.#scheduled) return;
     this.#scheduled = true;
-    const start = (): void => {
+    setImmediate(() => {
       this.#scheduled = false;
       void this.#send(false);
-    };
-    if (this.#deps.lingerMs > 0) setTimeout(start, this.#deps.lingerMs);
-    else setImmediate(start);
+    });
   }
 
   removeSettled(): void {
@@ -106,11 +107,17 @@ export class RecordSender implements Sender {
         await new Promise((resolve) => setTimeout(resolve, pauseMs));
         pauseMs = Math.min(pauseMs * 2, retryPauseMs.most);
       }
+      await this.#waitForOthers();
       const request = this.#nextRequest();
       if (request.length === 0) break;
       this.#inFlight = request;
+      const sentAt = performance.now();
+      this.#linger.sending(request, sentAt);
+      const before = this.#queue.length;
       try {
         await this.#sendRequest(request);
+        const answeredAt = performance.now();
+        this.#linger.answered(answeredAt - sentAt, this.#queue.length - before, answeredAt);
         this.#deps.clock.accepted();
         for (const pending of request) this.#deps.settle(pending);
         pauseMs = retryPauseMs.first;
@@ -121,6 +128,13 @@ export class RecordSender implements Sender {
       this.#inFlight = [];
     }
     this.#sending = false;
+  }
+
+  async #waitForOthers(): Promise<void> {
+    const [oldest] = this.#queue;
+    if (!oldest || this.#retries.length > 0) return;
+    const leftMs = this.#linger.leftMs(oldest.since, performance.now());
+    if (leftMs > 0) await new Promise((resolve) => setTimeout(resolve, leftMs));
   }
 
   /** The pending records, up to the limits of a request; empty if there are none. */
