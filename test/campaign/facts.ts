@@ -77,6 +77,8 @@ export interface Written {
   readonly destinationId: string;
   readonly partition: number;
   readonly offset: number;
+  /** Its partition in `events`. */
+  readonly eventPartition: number;
   readonly at: number;
 }
 

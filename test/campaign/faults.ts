@@ -3,7 +3,7 @@ import { passesFilter, type Asked, type Change } from './facts.ts';
 import { waysOf, type Fault, type Service } from './schedule.ts';
 import type { Stage } from './stage.ts';
 import type { Weather } from '../support/network/network.ts';
-import { backOff } from '../support/steadily.ts';
+import { backOff, steadily } from '../support/steadily.ts';
 
 /** Ends the fault. */
 type End = () => Promise<void> | void;
@@ -41,6 +41,18 @@ export async function begin(stage: Stage, fault: Fault): Promise<End | undefined
       if (pid === undefined) return none;
       process.kill(pid, 'SIGSTOP');
       return () => void process.kill(pid, 'SIGCONT');
+    }
+    case 'service slow':
+      return slow(processOf(stage, target).pid);
+    case 'broker slow':
+      return slow(nodeOf(stage, target).pid);
+    case 'disk full': {
+      const node = nodeOf(stage, target);
+      await node.fillDisk();
+      return async () => {
+        await node.emptyDisk();
+        if (node.pid === undefined) await node.restart();
+      };
     }
     case 'replica joined':
       return stage.join(target as Service);
@@ -123,6 +135,26 @@ async function restart(stage: Stage, name: string): Promise<void> {
       ))
   )
     await backOff();
+}
+
+/** Four fifths of the time it is stopped, as on a machine that is far too busy. */
+function slow(pid: number | undefined): End {
+  if (pid === undefined) return none;
+  let turn = 0;
+  const signal = (name: NodeJS.Signals): void => {
+    try {
+      process.kill(pid, name);
+    } catch {
+      // It has ended by itself, which is found at the end.
+    }
+  };
+  const stopping = steadily(100, () => {
+    signal(turn++ % 5 === 0 ? 'SIGCONT' : 'SIGSTOP');
+  });
+  return () => {
+    stopping[Symbol.dispose]();
+    signal('SIGCONT');
+  };
 }
 
 function disturb({ network }: Stage, target: string, weather: Weather): End {

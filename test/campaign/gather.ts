@@ -36,11 +36,12 @@ export async function gather(
     entries,
     decisions,
     written: records.map((record): Written => {
-      const [eventId = '', destinationId = ''] = ['event-id', 'destination-id'].map((name) =>
-        headerOf(record, name),
-      );
-      const { partition, offset, timestamp } = record;
-      return { eventId, destinationId, partition, offset, at: timestamp };
+      const header = (name: string): string => headerOf(record, name) ?? '';
+      const { partition, offset, timestamp: at } = record;
+      // `<partition>/<offset>`.
+      const eventPartition = parseInt(header('event-position'));
+      const ids = { eventId: header('event-id'), destinationId: header('destination-id') };
+      return { ...ids, partition, offset, eventPartition, at };
     }),
     changes,
     deletions,

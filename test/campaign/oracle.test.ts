@@ -75,7 +75,14 @@ function plot(): Plot {
 }
 
 function written(number: number, destinationId: string, offset: number, at: number): Written {
-  return { eventId: `event-${number}`, destinationId, partition: 0, offset, at: start + at };
+  return {
+    eventId: `event-${number}`,
+    destinationId,
+    partition: 0,
+    offset,
+    eventPartition: 0,
+    at: start + at,
+  };
 }
 
 /** The facts, with the trails that follow from them. */
@@ -217,6 +224,9 @@ test('an event that overtakes an earlier one of its user is found where order is
   assert.deepEqual(found(planted), [
     'out of order: event-2 at plain was routed after event-4, and accepted before',
   ]);
+  // Partitions were added to `events` between the two.
+  Object.assign(fourth ?? {}, { eventPartition: 1 });
+  assert.deepEqual(found(planted), []);
 });
 
 test('a repeat without a cause is found, of a request and of a routed event', () => {

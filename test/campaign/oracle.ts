@@ -191,7 +191,8 @@ function filtered({ sends, written, changes }: Facts): Violation[] {
 
 /**
  * The events of a user are in `deliveries` in the order in which they were accepted, and a destination with `ordering: user` receives
- * one only after the end of the one before. Both hold within a partition, because a user moves to another one when some are added.
+ * one only after the end of the one before. Both hold within a partition of `events` and of `deliveries`, because a user moves to
+ * another one when some are added.
  */
 function inOrder({ sends, destinations, entries, written }: Facts): Violation[] {
   const sent = new Map(sends.map((send) => [idOf(send), send]));
@@ -204,8 +205,8 @@ function inOrder({ sends, destinations, entries, written }: Facts): Violation[] 
   }
   const lines = Map.groupBy(
     [...first.values()].filter(({ eventId }) => sent.has(eventId)),
-    ({ eventId, destinationId, partition }) =>
-      `${destinationId} ${partition} ${sent.get(eventId)?.call.userId ?? ''}`,
+    ({ eventId, destinationId, partition, eventPartition }) =>
+      [destinationId, partition, eventPartition, sent.get(eventId)?.call.userId].join(' '),
   );
   const found: Violation[] = [];
   for (const line of lines.values()) {

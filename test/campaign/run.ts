@@ -38,6 +38,10 @@ export async function runCampaign(plan: Plan, say: (line: string) => void): Prom
     await stage.ledger.drained();
   }
   const explanations = await explain(stage, load.sends);
+  for (const [name, { process }] of stage.replicas) {
+    if (process.pid === undefined)
+      crashes.push(`${name} ended by itself: ${JSON.stringify(process.log.items.slice(-3))}`);
+  }
   // Stopping the services also ends repeats that are still in flight.
   for (const set of Object.values(stage.pods)) {
     await set.stopAll().catch((error: unknown) => crashes.push((error as Error).message));

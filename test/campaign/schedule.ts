@@ -72,6 +72,7 @@ export const natures = {
     lastsMs: [1_000, 25_000],
     holds: itself,
   },
+  'service slow': { weight: 1, targets: (cast) => replicasOf(cast), lastsMs: [3_000, 20_000], holds: itself },
   'replica joined': {
     weight: 2,
     targets: () => ['router', 'delivery'],
@@ -93,6 +94,8 @@ export const natures = {
   'broker killed': { weight: 2, targets: brokersOf, lastsMs: [1_000, 10_000], holds: aBroker },
   'broker stopped': { weight: 1, targets: brokersOf, lastsMs: [1_000, 5_000], holds: aBroker },
   'broker frozen': { weight: 2, targets: brokersOf, lastsMs: [1_000, 20_000], holds: aBroker },
+  'broker slow': { weight: 1, targets: brokersOf, lastsMs: [3_000, 20_000], holds: aBroker },
+  'disk full': { weight: 1, targets: brokersOf, lastsMs: [1_000, 10_000], holds: aBroker },
   'disk lost': { weight: 1, targets: brokersOf, lastsMs: [1_000, 10_000], holds: aBroker },
   'link cut': { weight: 2, targets: bothWays, lastsMs: [1_000, 20_000], holds: ofLink },
   'link cut one way': { weight: 2, targets: oneWay, lastsMs: [1_000, 20_000], holds: ofLink },

@@ -57,6 +57,10 @@ export interface ClusterNode {
   restart(): Promise<void>;
   /** Replaces the disk of a node that is down by an empty one. `restart()` then starts it with no data. */
   replaceDisk(): Promise<void>;
+  /** From now on it can write no file, as on a full disk. A node that ends for that is started again by `restart()`, with its limit lifted. */
+  fillDisk(): Promise<void>;
+  /** Lifts the limit of `fillDisk()`. */
+  emptyDisk(): Promise<void>;
   /** SIGSTOP: its connections stay open and nothing answers on them, as of a machine that hangs. */
   freeze(): Promise<void>;
   /** SIGCONT. */
@@ -314,6 +318,19 @@ class RunningNode implements ClusterNode {
   async remove(): Promise<void> {
     await this.kill();
     await rm(this.#settings.dataDir, { recursive: true, force: true });
+  }
+
+  async fillDisk(): Promise<void> {
+    await this.#limitFiles('1');
+  }
+
+  async emptyDisk(): Promise<void> {
+    if (this.#pid !== undefined) await this.#limitFiles('unlimited');
+  }
+
+  /** The JVM gets an error for a write beyond the limit, as it does where no space is left. */
+  async #limitFiles(bytes: string): Promise<void> {
+    await run('prlimit', ['--pid', String(this.#running()), `--fsize=${bytes}:`]);
   }
 
   async freeze(): Promise<void> {
