@@ -194,8 +194,10 @@ function filtered({ sends, written, changes }: Facts): Violation[] {
  * one only after the end of the one before. Both hold within a partition of `events` and of `deliveries`, because a user moves to
  * another one when some are added.
  */
-function inOrder({ sends, destinations, entries, written }: Facts): Violation[] {
+function inOrder({ sends, destinations, entries, decisions, written }: Facts): Violation[] {
   const sent = new Map(sends.map((send) => [idOf(send), send]));
+  // What a router that died had decided against, the next one may route by a newer configuration.
+  const decided = new Set(decisions.map(owedTo));
   const ordered = new Set(destinations.filter((one) => one.ordered).map(({ id }) => id));
   const firstRequest = firstOf(entries.filter(({ what }) => what === 'asked'));
   const firstEnd = firstOf(entries.filter(({ what }) => isEnd(what)));
@@ -204,7 +206,7 @@ function inOrder({ sends, destinations, entries, written }: Facts): Violation[] 
     if (!first.has(owedTo(record))) first.set(owedTo(record), record);
   }
   const lines = Map.groupBy(
-    [...first.values()].filter(({ eventId }) => sent.has(eventId)),
+    [...first.values()].filter((record) => sent.has(record.eventId) && !decided.has(owedTo(record))),
     ({ eventId, destinationId, partition, eventPartition }) =>
       [destinationId, partition, eventPartition, sent.get(eventId)?.call.userId].join(' '),
   );
