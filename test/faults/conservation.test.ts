@@ -10,7 +10,7 @@ import { eventIdIn, openLedger, owedTo, type Ledger } from '../support/oracle/le
 import { isConserved, report, type Arrival } from '../support/oracle/oracle.ts';
 import { startPipelineOfProcesses, type Connection, type Pipeline } from '../support/processes/pipeline.ts';
 import { readAll } from '../support/kafka/topics.ts';
-import { bodyOf, callOf, sendUntilAccepted } from './calls.ts';
+import { bodyOf, callOf, sendUntilAccepted } from '../support/oracle/calls.ts';
 
 const calmEvents = 2_000;
 const eventsAmongKills = 4_000;

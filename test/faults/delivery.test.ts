@@ -8,7 +8,7 @@ import * as answers from '../support/receivers/answers.ts';
 import { ownBroker, sharedBroker } from '../support/kafka/broker.ts';
 import { closedPort, type ReceiverOptions } from '../support/receivers/receiver.ts';
 import { headerOf } from '../support/kafka/topics.ts';
-import { joinedAfter } from './evidence.ts';
+import { joinedAfter } from '../support/oracle/evidence.ts';
 import { openFleet } from './fleet.ts';
 
 /** Of ten receivers, one fails every other time and responds late when it succeeds, and one fails in other ways. */

@@ -18,7 +18,13 @@ import { steadily } from '../support/steadily.ts';
 import type { Receiver, ReceiverOptions } from '../support/receivers/receiver.ts';
 import { explainRepeats, type Disruption, type Explanation } from '../support/oracle/repeats.ts';
 import { createTopics, headerOf, readAll, uniquePrefix } from '../support/kafka/topics.ts';
-import { lateSince, movesIn, partitionsIn, presentPartitionsIn, trailsOf } from './evidence.ts';
+import {
+  lateSince,
+  movesIn,
+  partitionsIn,
+  presentPartitionsIn,
+  trailsOf,
+} from '../support/oracle/evidence.ts';
 
 export interface FleetOptions {
   readonly brokers: readonly string[];

@@ -13,7 +13,7 @@ import { isConserved, report } from '../support/oracle/oracle.ts';
 import { startPipelineOfProcesses, type Pipeline } from '../support/processes/pipeline.ts';
 import { startService } from '../support/processes/process.ts';
 import { readAll } from '../support/kafka/topics.ts';
-import { bodyOf, callOf, sendUntilAccepted } from './calls.ts';
+import { bodyOf, callOf, sendUntilAccepted } from '../support/oracle/calls.ts';
 
 const before = 2;
 const after = 5;

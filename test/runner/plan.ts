@@ -7,7 +7,7 @@ const unitFiles = [
   '{packages,services,infra}/*/src/**/*.test.ts',
   'packages/console/web/**/*.test.ts',
   'docs/generate/**/*.test.ts',
-  'test/{support,bench,runner}/**/*.test.ts',
+  'test/{support,bench,runner,campaign}/**/*.test.ts',
   'test/*.test.ts',
 ];
 /** Tests that start processes, cost more than a second, or need a process of their own: `npm run check` leaves them out. */

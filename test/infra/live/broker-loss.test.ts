@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { bodyOf, callOf, sendUntilAccepted } from '../../faults/calls.ts';
+import { bodyOf, callOf, sendUntilAccepted } from '../../support/oracle/calls.ts';
 import { ownCluster } from '../../support/kafka/cluster.ts';
 import { eventually } from '@tailrace/testing';
 import { openLedger, type Ledger } from '../../support/oracle/ledger.ts';

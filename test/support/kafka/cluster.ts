@@ -5,11 +5,13 @@
  *     await using cluster = await ownCluster();
  *     await cluster.node(2).freeze(); // SIGSTOP; thaw() is SIGCONT
  *     await cluster.node(3).kill();   // SIGKILL; restart() starts it again with the same port and data
+ *
+ * With a network, the nodes reach each other through it, and so do clients that know the nodes by name.
  */
 import { execFile, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { freePort } from '@tailrace/local';
@@ -27,6 +29,7 @@ import {
 import { startFailure } from '../../../infra/local/src/failure.ts';
 import { childOf, endKept, hasEnded, javaCommand } from '../../../infra/local/src/keeper.ts';
 import { loopback } from '../../../infra/local/src/ports.ts';
+import type { Network } from '../network/network.ts';
 
 const { env } = process;
 
@@ -35,13 +38,17 @@ interface ClusterOptions {
   readonly size?: number;
   /** Overrides of the broker properties for production clusters, such as `default.replication.factor`. */
   readonly properties?: Properties;
+  /** Its parties include `broker-1`, `broker-2` and so on, which are also the names of the nodes. */
+  readonly network?: Network;
 }
 
 /** One node of a cluster, both broker and controller. */
 export interface ClusterNode {
   readonly id: number;
-  /** `host:port`, the same after every restart. */
+  /** `host:port`, the same after every restart. With a network: past it, for the test. */
   readonly address: string;
+  /** The port that its name listens on in the network. */
+  readonly namedPort: number;
   /** The JVM's process id; undefined while it is down. */
   readonly pid: number | undefined;
   /** Ends it and resolves when it has ended. `SIGKILL`, the default, is a crash, `SIGTERM` a clean shutdown. */
@@ -50,6 +57,10 @@ export interface ClusterNode {
   restart(): Promise<void>;
   /** Replaces the disk of a node that is down by an empty one. `restart()` then starts it with no data. */
   replaceDisk(): Promise<void>;
+  /** From now on it can write no file, as on a full disk. A node that ends for that is started again by `restart()`, with its limit lifted. */
+  fillDisk(): Promise<void>;
+  /** Lifts the limit of `fillDisk()`. */
+  emptyDisk(): Promise<void>;
   /** SIGSTOP: its connections stay open and nothing answers on them, as of a machine that hangs. */
   freeze(): Promise<void>;
   /** SIGCONT. */
@@ -72,7 +83,11 @@ const startedLine = 'Kafka Server started';
 const run = promisify(execFile);
 
 /** Three nodes by default. Resolves when every node knows of all others; `await using` ends them and removes their data. */
-export async function ownCluster({ size = 3, properties = {} }: ClusterOptions = {}): Promise<Cluster> {
+export async function ownCluster({
+  size = 3,
+  properties = {},
+  network,
+}: ClusterOptions = {}): Promise<Cluster> {
   const missing = await missingForJvm(env);
   if (missing !== undefined) throw new Error(`A cluster of brokers needs ${missing}. Install it.`);
   const classPath = await resolveJars(env, () => undefined, new AbortController().signal);
@@ -84,18 +99,31 @@ export async function ownCluster({ size = 3, properties = {} }: ClusterOptions =
   for (const id of ids) controllerPorts.set(id, await freePort());
   for (const id of ids) {
     const port = await freePort();
+    const namedPort = network ? await freePort() : port;
+    if (network) {
+      const others = ids.filter((other) => other !== id);
+      for (const opened of [namedPort, controllerPorts.get(id) ?? NaN]) {
+        await Promise.all(others.map((other) => network.open(nameOf(other), nameOf(id), opened)));
+      }
+    }
     const dataDir = await mkdtemp(join(tmpdir(), `tailrace-cluster-${id}-`));
     const logDir = join(dataDir, 'log');
     nodes.push(
       new RunningNode({
         id,
         port,
+        namedPort,
         dataDir,
         logDir,
         classPath,
         archive,
         clusterId,
-        properties: { ...clusterProperties({ id, port, controllerPorts, logDir }), ...properties },
+        properties: {
+          ...clusterProperties({ id, port, controllerPorts, logDir }),
+          ...(network && networkProperties({ id, port, namedPort, controllerPorts, network })),
+          ...properties,
+        },
+        hosts: network && hostsFile(ids, id, network),
         // What is down or frozen is not waited for.
         peers: () => nodes.filter(({ serves }) => serves).length,
       }),
@@ -151,9 +179,45 @@ function clusterProperties(options: {
   };
 }
 
+/** The name of a node, and of its party in a network. */
+function nameOf(id: number): string {
+  return `broker-${id}`;
+}
+
+/** The other nodes are reached by their names and by the addresses of the network; the test itself uses the listener CLIENT. */
+function networkProperties(options: {
+  readonly id: number;
+  readonly port: number;
+  readonly namedPort: number;
+  readonly controllerPorts: ReadonlyMap<number, number>;
+  readonly network: Network;
+}): Properties {
+  const { id, port, namedPort, controllerPorts, network } = options;
+  const direct = `CLIENT://127.0.0.1:${port}`;
+  const voters = [...controllerPorts].map(([other, controllerPort]) => {
+    const host = other === id ? loopback : network.address(nameOf(id), nameOf(other));
+    return `${other}@${host}:${controllerPort}`;
+  });
+  return {
+    listeners: `BROKER://127.0.0.1:${namedPort},${direct},CONTROLLER://127.0.0.1:${controllerPorts.get(id) ?? NaN}`,
+    'advertised.listeners': `BROKER://${nameOf(id)}:${namedPort},${direct}`,
+    'controller.quorum.voters': voters.join(','),
+  };
+}
+
+/** All names that the JVM of this node knows. */
+function hostsFile(ids: readonly number[], id: number, network: Network): string {
+  const others = ids.filter((other) => other !== id);
+  return [
+    `${loopback} localhost ${hostname()} ${nameOf(id)}`,
+    ...others.map((other) => `${network.address(nameOf(id), nameOf(other))} ${nameOf(other)}`),
+  ].join('\n');
+}
+
 interface NodeSettings {
   readonly id: number;
   readonly port: number;
+  readonly namedPort: number;
   readonly dataDir: string;
   /** The folder in `dataDir` with the records of the node. */
   readonly logDir: string;
@@ -161,6 +225,8 @@ interface NodeSettings {
   readonly archive: ClassArchive;
   readonly clusterId: string;
   readonly properties: Properties;
+  /** The hosts file of the JVM, where it does not use that of the system. */
+  readonly hosts: string | undefined;
   /** How many nodes serve clients now, this one included. */
   readonly peers: () => number;
 }
@@ -183,6 +249,10 @@ class RunningNode implements ClusterNode {
     return `${loopback}:${this.#settings.port}`;
   }
 
+  get namedPort(): number {
+    return this.#settings.namedPort;
+  }
+
   get pid(): number | undefined {
     return this.#pid;
   }
@@ -192,8 +262,9 @@ class RunningNode implements ClusterNode {
   }
 
   async start(): Promise<void> {
-    const { dataDir, properties } = this.#settings;
+    const { dataDir, properties, hosts = '' } = this.#settings;
     await writeFile(join(dataDir, 'server.properties'), formatProperties(properties));
+    await writeFile(join(dataDir, 'hosts'), hosts);
     await this.#format();
     await this.restart();
   }
@@ -211,8 +282,10 @@ class RunningNode implements ClusterNode {
 
   async restart(): Promise<void> {
     if (this.#keeper !== undefined) throw new Error(`node ${this.id} still runs`);
-    const { dataDir, classPath, archive } = this.#settings;
-    const keeper = await spawnKafka({ env, dataDir, classPath, archive, keepData: false, quickStart: true });
+    const { dataDir, classPath, archive, hosts } = this.#settings;
+    const systemProperties = hosts === undefined ? {} : { 'jdk.net.hosts.file': join(dataDir, 'hosts') };
+    const options = { env, dataDir, classPath, archive, systemProperties };
+    const keeper = await spawnKafka({ ...options, keepData: false, quickStart: true });
     this.#keeper = keeper;
     keeper.once('exit', () => {
       if (this.#keeper === keeper) this.#keeper = this.#pid = undefined;
@@ -245,6 +318,19 @@ class RunningNode implements ClusterNode {
   async remove(): Promise<void> {
     await this.kill();
     await rm(this.#settings.dataDir, { recursive: true, force: true });
+  }
+
+  async fillDisk(): Promise<void> {
+    await this.#limitFiles('1');
+  }
+
+  async emptyDisk(): Promise<void> {
+    if (this.#pid !== undefined) await this.#limitFiles('unlimited');
+  }
+
+  /** The JVM gets an error for a write beyond the limit, as it does where no space is left. */
+  async #limitFiles(bytes: string): Promise<void> {
+    await run('prlimit', ['--pid', String(this.#running()), `--fsize=${bytes}:`]);
   }
 
   async freeze(): Promise<void> {

@@ -1,11 +1,11 @@
 /**
  * The ledger of a fault test: the expected events of each destination, the requests to its receiver, and the arrivals.
  * Each is an entry with a time, so that a test can wait for any state and report the outcome of each event afterwards.
- * Bodies name their event as `"event-<number>"`.
+ * Bodies name their event as `"event-<number>"`; that of a deletion is `deletion of <user>`.
  */
 import type { ServerResponse } from 'node:http';
 import type { Kafka } from '@tailrace/kafka';
-import { collect } from '@tailrace/testing';
+import { collect, eventually } from '@tailrace/testing';
 import { judge, type Arrival, type Obligation, type Verdict } from './oracle.ts';
 import { startReceiver, type Receiver, type ReceiverOptions } from '../receivers/receiver.ts';
 import { headerOf } from '../kafka/topics.ts';
@@ -20,6 +20,10 @@ export interface Entry {
   /** When the answered request arrived; for a dead letter, when it was written. */
   readonly askedAt: number;
   readonly body: Buffer;
+  /** The `X-Signature` of a request. */
+  readonly signature?: string | undefined;
+  /** The reason of a dead letter. */
+  readonly reason?: string | undefined;
 }
 
 export interface Ledger extends AsyncDisposable {
@@ -33,6 +37,8 @@ export interface Ledger extends AsyncDisposable {
   /** Obligations that failed since then, milliseconds since the epoch, and have not arrived. */
   retrying(since: number): number;
   owe(obligation: Obligation): void;
+  /** Nothing is waited for any more: the topics explain why the event does not arrive. */
+  excuse(obligation: Pick<Obligation, 'eventId' | 'destinationId'>): void;
   /** Starts a receiver for a destination; its id is looked up for each request. */
   receive(destinationId: () => string, options?: ReceiverOptions): Promise<Receiver>;
   /** Resolves as soon as `holds`, which is evaluated again at every entry. */
@@ -53,14 +59,8 @@ export async function openLedger(kafka: Kafka, deadLetterTopic: string): Promise
   let deliveredCount = 0;
   const entries = collect<Entry>('the ledger', ({ what, eventId }) => `${what} ${eventId}`);
 
-  const enter = (
-    what: Entry['what'],
-    destinationId: string,
-    body: Buffer,
-    at: number,
-    askedAt = at,
-  ): void => {
-    const entry = { what, eventId: eventIdIn(body), destinationId, at, askedAt, body };
+  const enter = (entry: Entry): void => {
+    const { what, at } = entry;
     const key = owedTo(entry);
     if (what === 'asked') inFlight += 1;
     if (what === 'delivered' || what === 'failed') inFlight -= 1;
@@ -75,8 +75,13 @@ export async function openLedger(kafka: Kafka, deadLetterTopic: string): Promise
   const deadLetters = await kafka.follow({
     topic: deadLetterTopic,
     onRecord(record) {
+      const { value, timestamp: at } = record;
+      const body = value ?? Buffer.alloc(0);
+      // The dead letter of a deleted user has no body.
+      const eventId = body.length > 0 ? eventIdIn(body) : (headerOf(record, 'event-id') ?? '');
       const destinationId = headerOf(record, 'destination-id') ?? '';
-      enter('dead', destinationId, record.value ?? Buffer.alloc(0), record.timestamp);
+      const reason = headerOf(record, 'reason');
+      enter({ what: 'dead', eventId, destinationId, at, askedAt: at, body, reason });
     },
   });
   opened.defer(() => deadLetters.close());
@@ -102,16 +107,26 @@ export async function openLedger(kafka: Kafka, deadLetterTopic: string): Promise
       obligations.push(obligation);
       open.add(owedTo(obligation));
     },
+    excuse(obligation) {
+      open.delete(owedTo(obligation));
+    },
     async receive(destinationId, { answer, ...options } = {}) {
       const receiver = await startReceiver({
         ...options,
         answer(request, nth) {
-          const { body, receivedAt } = request;
-          enter('asked', destinationId(), body, receivedAt);
+          const { body, receivedAt: askedAt, headers } = request;
+          const signature = headers['x-signature'];
+          const asked = {
+            eventId: eventIdIn(body),
+            destinationId: destinationId(),
+            askedAt,
+            body,
+            signature,
+          };
+          enter({ what: 'asked', at: askedAt, ...asked });
           return (response) => {
             response.once('close', () => {
-              const what = succeeded(response) ? 'delivered' : 'failed';
-              enter(what, destinationId(), body, Date.now(), receivedAt);
+              enter({ what: succeeded(response) ? 'delivered' : 'failed', at: Date.now(), ...asked });
             });
             if (answer) answer(request, nth)(response);
             else response.end();
@@ -124,7 +139,7 @@ export async function openLedger(kafka: Kafka, deadLetterTopic: string): Promise
       await entries.waitFor(holds);
     },
     async drained() {
-      await entries.waitFor(() => open.size === 0).catch(() => undefined);
+      await eventually(() => open.size === 0).catch(() => undefined);
     },
     async verdict() {
       await deadLetters.refresh();
@@ -140,7 +155,10 @@ export function owedTo({ eventId, destinationId }: Pick<Obligation, 'eventId' | 
 }
 
 export function eventIdIn(body: Buffer | null): string {
-  return /"(event-\d+)"/.exec(String(body))?.[1] ?? 'unknown';
+  const text = String(body);
+  const deleted = /^\{"type":"delete","userId":"([^"]+)"/.exec(text)?.[1];
+  if (deleted !== undefined) return `deletion of ${deleted}`;
+  return /"(event-\d+)"/.exec(text)?.[1] ?? 'unknown';
 }
 
 function succeeded({ writableFinished, statusCode }: ServerResponse): boolean {

@@ -5,7 +5,7 @@
  */
 
 /** A receiver on a busy machine may see a request after its sender has counted the answer. Shorter than any retry delay. */
-const busyReceiverMs = 250;
+export const busyReceiverMs = 250;
 
 /** The record that is read again, and the follow-up record that was already written. */
 const copiesPerDisruption = 2;

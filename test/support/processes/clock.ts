@@ -8,8 +8,8 @@ import type { Environment } from './process.ts';
 export interface ProcessClock extends AsyncDisposable {
   /** For the process, which reads its clock anew each time. */
   readonly env: Environment;
-  /** Sets it so many hours ahead; 0 sets it right. */
-  set(hoursAhead: number): Promise<void>;
+  /** Sets it so many hours ahead, or behind where negative; 0 sets it right. */
+  set(hours: number): Promise<void>;
 }
 
 /** Undefined where libfaketime cannot be had: it is a package of Debian. */
@@ -18,7 +18,7 @@ export async function openClock(): Promise<ProcessClock | undefined> {
   if (library === undefined) return undefined;
   const folder = await mkdtemp(path.join(tmpdir(), 'tailrace-clock-'));
   const file = path.join(folder, 'offset');
-  const set = (hoursAhead: number): Promise<void> => writeFile(file, `+${hoursAhead}h\n`);
+  const set = (hours: number): Promise<void> => writeFile(file, `${hours < 0 ? '' : '+'}${hours}h\n`);
   await set(0);
   return {
     env: {

@@ -155,7 +155,7 @@ function clientOf(url: () => string): Pick<ControlApi, 'ask' | 'expect'> {
   };
 }
 
-async function askAt(
+export async function askAt(
   url: string,
   { method = 'GET', path, body, bytes, headers = {}, token = adminToken }: Asked,
 ): Promise<Answered> {

@@ -1,15 +1,15 @@
 /** Numbered tracking calls for fault tests, the body expected for each, and a sender that retries until accepted. */
 import { eventually } from '@tailrace/testing';
-import type { Connection } from '../support/processes/pipeline.ts';
+import type { Connection } from '../processes/pipeline.ts';
 
 export type NumberedCall = ReturnType<typeof callOf>;
 
-export function callOf(number: number) {
+export function callOf(number: number, users = 997) {
   const messageId = `event-${number}`;
   return {
     type: 'track',
     messageId,
-    userId: `user-${number % 997}`,
+    userId: `user-${number % users}`,
     timestamp: new Date(Date.UTC(2026, 10, 20) + number).toISOString(),
     context: { ip: '203.0.113.7', locale: 'de-CH' },
     event: 'Größe gewählt',

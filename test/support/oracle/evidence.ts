@@ -4,10 +4,10 @@
  */
 import type { ConsumedRecord } from '@tailrace/kafka';
 import type { AttemptRecord } from '@tailrace/records';
-import { owedTo, type Entry } from '../support/oracle/ledger.ts';
-import type { LogLine } from '../support/processes/process.ts';
-import type { Disruption, LoggedAttempt, Trail } from '../support/oracle/repeats.ts';
-import { headerOf } from '../support/kafka/topics.ts';
+import { owedTo, type Entry } from './ledger.ts';
+import type { LogLine } from '../processes/process.ts';
+import type { Disruption, LoggedAttempt, Trail } from './repeats.ts';
+import { headerOf } from '../kafka/topics.ts';
 
 export interface Evidence {
   /** Entries of the receivers and the dead letters. */

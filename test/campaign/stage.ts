@@ -1,0 +1,279 @@
+/**
+ * What a campaign runs on: three brokers and the replicas of each service as processes, in a network with a proxy for each pair, and
+ * receivers of several kinds, which keep a ledger.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { applyConfiguration, type Destination as Configured } from '@tailrace/config';
+import { decodeDecision } from '@tailrace/records';
+import { probesUrlOf } from '@tailrace/service/testing';
+import { eventually } from '@tailrace/testing';
+import { topicNames, type TopicNames } from '@tailrace/topology';
+import { ownCluster, type Cluster } from '../support/kafka/cluster.ts';
+import { connectAdmin } from '../support/kafka/kafka-admin.ts';
+import { openKafka, type TestKafka } from '../support/kafka/kafka-client.ts';
+import { uniquePrefix } from '../support/kafka/topics.ts';
+import { Network } from '../support/network/network.ts';
+import { openLedger, type Ledger } from '../support/oracle/ledger.ts';
+import { tailrace } from '../support/processes/cli.ts';
+import { openClock, type ProcessClock } from '../support/processes/clock.ts';
+import { adminToken, askAt, secretKey, type Asked as Request } from '../support/processes/control.ts';
+import type { Environment } from '../support/processes/process.ts';
+import * as answers from '../support/receivers/answers.ts';
+import { backOff } from '../support/steadily.ts';
+import { thisRelease } from '../support/upgrade/former-release.ts';
+import { PodSet, type Pod } from '../support/upgrade/pods.ts';
+import type { Asked, Change, Decided, Deletion, Destination } from './facts.ts';
+import { services, type Cast, type Fault, type Service } from './schedule.ts';
+
+export const writeKey = 'wk_campaign';
+const sourceId = 'web';
+/** Attempts for a minute, so that most receivers that were down get all events. */
+const retrySchedule = '1s,2s,2s,5s,5s,5s,10s,10s,10s,10s';
+export const retryDelaysMs = [1_000, 2_000, 5_000, 10_000];
+const partitions = 4;
+const partitionsAdded = 6;
+
+/** What a receiver is like, and its destination. */
+const receivers: Readonly<
+  Record<string, { readonly answer?: () => answers.Answer; readonly ordered?: true }>
+> = {
+  steady: {},
+  slow: { answer: () => answers.delayed(300, answers.status(200)) },
+  ordered: { answer: () => (Math.random() < 0.1 ? answers.status(503) : answers.status(200)), ordered: true },
+  failing: { answer: failOften },
+  refusing: { answer: () => answers.status(410) },
+  changing: {},
+};
+
+function failOften(): answers.Answer {
+  const dice = Math.random();
+  if (dice < 0.25) return answers.status(503);
+  return dice < 0.35 ? answers.reset : answers.status(200);
+}
+
+export function castOf(replicas: number, users: number): Cast {
+  return {
+    replicas: { ingest: replicas, router: replicas, delivery: replicas, control: replicas },
+    brokers: 3,
+    changing: ['changing'],
+    unreliable: ['ordered', 'failing'],
+    users: Array.from({ length: users }, (_, number) => `user-${number}`),
+  };
+}
+
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
+
+export interface Stage extends AsyncDisposable {
+  readonly cast: Cast;
+  readonly network: Network;
+  readonly cluster: Cluster;
+  /** Past the network. */
+  readonly kafka: TestKafka;
+  readonly names: TopicNames;
+  readonly ledger: Ledger;
+  readonly pods: Readonly<Record<Service, PodSet>>;
+  /** By name: `delivery-1`. */
+  readonly replicas: ReadonlyMap<string, Pod>;
+  /** Of the replicas whose clock a fault sets, where libfaketime can be had. */
+  readonly clocks: ReadonlyMap<string, ProcessClock>;
+  readonly destinations: readonly Destination[];
+  readonly decisions: readonly Decided[];
+  readonly changes: Change[];
+  readonly deletions: Deletion[];
+  /** Ids of destinations whose receivers reset every connection. */
+  readonly down: Set<string>;
+  /** Starts one more replica, and resolves with the function that stops it. */
+  join(service: Service): Promise<() => Promise<void>>;
+  /** Sends a request to a replica of control until it is accepted. */
+  readonly ask: (request: Request) => Promise<Asked>;
+  /** Sets another shared secret of the destination. */
+  changeSecret(destinationId: string): Promise<void>;
+  addPartitions(group: string): Promise<void>;
+  /** Removes what a replica, which is down, keeps on disk. */
+  loseData(replica: string): Promise<void>;
+  /** Resolves when these replicas are ready, and all copies in sync. */
+  settled(replicas: readonly string[]): Promise<void>;
+}
+
+export async function openStage(cast: Cast, faults: readonly Fault[]): Promise<Stage> {
+  await using opened = new AsyncDisposableStack();
+  const brokerNames = Array.from({ length: cast.brokers }, (_, place) => `broker-${place + 1}`);
+  const replicaNames = services.flatMap((service) =>
+    Array.from({ length: cast.replicas[service] }, (_, place) => `${service}-${place + 1}`),
+  );
+  const others = services.map((service) => `another-${service}`);
+  const network = opened.use(new Network([...brokerNames, ...replicaNames, ...others]));
+  const properties = { 'default.replication.factor': 3, 'min.insync.replicas': 2 };
+  const cluster = opened.use(await ownCluster({ size: cast.brokers, network, properties }));
+  const kafka = opened.use(openKafka(cluster.brokers));
+  const prefix = uniquePrefix();
+  const names = topicNames(prefix);
+  const direct = {
+    KAFKA_BROKERS: cluster.brokers.join(','),
+    TAILRACE_TOPIC_PREFIX: prefix,
+    TAILRACE_PARTITIONS: String(partitions),
+    TAILRACE_RETRY_SCHEDULE: retrySchedule,
+    TAILRACE_SECRET_KEY: secretKey,
+  };
+  const apply = async (...args: string[]): Promise<void> => {
+    const { exitCode, stdout, stderr } = await tailrace(['topics', 'apply', ...args], direct);
+    if (exitCode !== 0) throw new Error(stdout + stderr);
+  };
+  await apply();
+
+  const ledger = opened.use(await openLedger(kafka, names.deliveriesDead));
+  const down = new Set<string>();
+  const destinations: Mutable<Destination & { url: string }>[] = [];
+  for (const [id, { answer = () => answers.status(200), ordered = false }] of Object.entries(receivers)) {
+    const receiver = await ledger.receive(() => id, {
+      answer: () => (down.has(id) ? answers.reset : answer()),
+    });
+    const first = { secret: `secret-of-${id}-1`, set: { askedAt: 0, answeredAt: 0 } };
+    destinations.push({ id, ordered, steady: id === 'steady', secrets: [first], url: receiver.url });
+  }
+  await applyConfiguration(kafka, names.config, {
+    sources: [{ id: sourceId, writeKeys: [writeKey], enabled: true }],
+    destinations: destinations.map(({ id, ordered, secrets, url }): Configured => {
+      const settings = { sharedSecret: secrets[0]?.secret ?? '', webhooks: [{ url }] };
+      const order = ordered && { ordering: 'user' as const };
+      return { id, type: 'Webhooks', enabled: true, sources: [sourceId], settings, ...order };
+    }),
+  });
+  const decisions: Decided[] = [];
+  const followed = await kafka.follow({
+    topic: names.decisions,
+    onRecord(record) {
+      const { eventId = '', decidedAt: at = 0, filtered = [] } = decodeDecision(record) ?? {};
+      for (const { reason, destinations } of filtered) {
+        for (const destinationId of destinations) {
+          decisions.push({ eventId, destinationId, reason, at });
+          ledger.excuse({ eventId, destinationId });
+        }
+      }
+    },
+  });
+  opened.defer(() => followed.close());
+
+  const folder = await mkdtemp(path.join(tmpdir(), 'tailrace-campaign-'));
+  opened.defer(() => rm(folder, { recursive: true, force: true }));
+  const clocks = new Map<string, ProcessClock>();
+  for (const { kind, target } of faults) {
+    if (kind !== 'clock jumped' || clocks.has(target)) continue;
+    const clock = await openClock();
+    if (clock) clocks.set(target, opened.use(clock));
+  }
+  const preload = pathToFileURL(path.join(import.meta.dirname, '../support/network/hosts.ts')).href;
+  const environmentOf = async (party: string): Promise<Environment> => {
+    const hosts: Record<string, string> = {};
+    for (const [place, { namedPort }] of cluster.nodes.entries()) {
+      const broker = brokerNames[place] ?? '';
+      await network.open(party, broker, namedPort);
+      hosts[broker] = network.address(party, broker);
+    }
+    return {
+      ...direct,
+      KAFKA_BROKERS: cluster.nodes
+        .map(({ namedPort }, place) => `${brokerNames[place] ?? ''}:${namedPort}`)
+        .join(','),
+      NODE_OPTIONS: `--import=${preload}`,
+      TEST_HOSTS: JSON.stringify(hosts),
+      TAILRACE_RETRY_WINDOW: '1h',
+      TAILRACE_ALLOW_PRIVATE_NETWORKS: '127.0.0.0/8',
+      TAILRACE_API_TOKEN: adminToken,
+      TAILRACE_API_RATE_LIMIT: '100000',
+      // The log of delivery then shows its partitions and each attempt.
+      LOG_LEVEL: 'debug',
+      TAILRACE_LOG_ATTEMPTS: 'all',
+      ...clocks.get(party)?.env,
+    };
+  };
+  const pods = {
+    ingest: opened.use(new PodSet('ingest', folder)),
+    router: opened.use(new PodSet('router', folder)),
+    delivery: opened.use(new PodSet('delivery', folder)),
+    control: opened.use(new PodSet('control', folder)),
+  };
+  const replicas = new Map<string, Pod>();
+  for (const service of services) {
+    for (let place = 1; place <= cast.replicas[service]; place += 1) {
+      const party = `${service}-${place}`;
+      replicas.set(party, await pods[service].start(thisRelease, await environmentOf(party), place));
+    }
+  }
+  const environmentOfAnother = new Map<Service, Environment>();
+  const ask = async (request: Request): Promise<Asked> => {
+    const askedAt = Date.now();
+    for (;;) {
+      const status = await askAt(pods.control.next()?.url ?? '', request).then(
+        (answer) => answer.status,
+        () => 0,
+      );
+      if (status >= 200 && status < 300) return { askedAt, answeredAt: Date.now() };
+      if (status >= 400 && status < 500) throw new Error(`${request.path} was answered with ${status}`);
+      await backOff();
+    }
+  };
+
+  const all = opened.move();
+  return {
+    cast,
+    network,
+    cluster,
+    kafka,
+    names,
+    ledger,
+    pods,
+    replicas,
+    clocks,
+    destinations,
+    decisions,
+    changes: [],
+    deletions: [],
+    down,
+    async join(service) {
+      const env = environmentOfAnother.get(service) ?? (await environmentOf(`another-${service}`));
+      environmentOfAnother.set(service, env);
+      const pod = await pods[service].start(thisRelease, env, cast.replicas[service] + 1);
+      return () => pods[service].stop(pod);
+    },
+    ask,
+    async changeSecret(destinationId) {
+      const destination = destinations.find(({ id }) => id === destinationId);
+      const secret = `secret-of-${destinationId}-${(destination?.secrets.length ?? 0) + 1}`;
+      const settings = { sharedSecret: secret };
+      const change = { method: 'PATCH', path: `/v1/destinations/${destinationId}`, body: { settings } };
+      const set = { askedAt: Date.now(), answeredAt: Infinity };
+      // Requests may have the new signature before the answer.
+      if (destination) destination.secrets = [...destination.secrets, { secret, set }];
+      set.answeredAt = (await ask(change)).answeredAt;
+    },
+    loseData: (replica) => rm(path.join(folder, replica), { recursive: true, force: true }),
+    addPartitions: (group) => apply('--partitions', String(partitionsAdded), '--only', group),
+    async settled(parties) {
+      for (const party of parties) {
+        const pod = replicas.get(party);
+        if (pod) await eventually(() => isReady(pod));
+      }
+      await eventually(async () => {
+        await using admin = await connectAdmin(cluster.brokers);
+        const topics = [names.events, names.deliveries, names.attempts, '__consumer_offsets'];
+        const inSync = await Promise.all(topics.map((topic) => admin.inSync(topic))).catch(() => []);
+        return inSync.length > 0 && inSync.flat().every(({ length }) => length === cast.brokers);
+      });
+    },
+    [Symbol.asyncDispose]: () => all.disposeAsync(),
+  };
+}
+
+async function isReady({ process }: Pod): Promise<boolean> {
+  return fetch(`${probesUrlOf(process)}/readyz`).then(
+    async (response) => {
+      await response.arrayBuffer();
+      return response.ok;
+    },
+    () => false,
+  );
+}
