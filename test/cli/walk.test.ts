@@ -69,20 +69,20 @@ async function track(messageId: string, userId: string, event: string, writeKey 
 }
 
 test('the command line covers the life cycle of a source and a destination', async (t) => {
-  await t.test('a source and a destination are created, connected and switched on', async () => {
+  await t.test('a source and a destination are created, connected and enabled', async () => {
     assert.match(await run(['get', 'catalog']), /^Webhooks /m);
     const created = await run(['create', 'source', '--id', 'web', '--write-key', 'wk_walk']);
     assert.equal(created, 'The source web is created.\nWrite key: wk_walk\n');
     const destination = ['create', 'destination', '--id', 'crm', '--disabled', '--url', receiver.url];
     const secrets = ['--secret', 'env:CRM_SECRET', '--secret-header', 'X-Token: env:CRM_SECRET'];
-    assert.match(await run([...destination, ...secrets]), /crm is created, and switched off/);
+    assert.match(await run([...destination, ...secrets]), /crm is created and disabled/);
     assert.match(await run(['test', 'crm', '--type', 'page']), /"type": ?"page"[^]*\b200\b/);
     assert.equal(await run(['connect', 'crm', 'web']), 'crm gets the events of web.\n');
-    assert.equal(await run(['enable', 'destination', 'crm']), 'The destination crm is switched on.\n');
+    assert.equal(await run(['enable', 'destination', 'crm']), 'The destination crm is enabled.\n');
     const shown = await run(['get', 'destination', 'crm']);
     assert.match(shown, /enabled: true/);
     assert.ok(!shown.includes('s3cret'), shown);
-    assert.match(await run(['get', 'sources']), /^web .* on .* wk_walk .*\n2 sources\.$/m);
+    assert.match(await run(['get', 'sources']), /^web .* enabled .* wk_walk .*\n2 sources\.$/m);
   });
 
   await t.test('a call is delivered, and can be looked up', async () => {
@@ -202,9 +202,9 @@ test('the command line covers the life cycle of a source and a destination', asy
     assert.deepEqual(sent.sort(), ['ada false', 'ada true', 'grace true', 'mary true']);
   });
 
-  await t.test('it is switched off and deleted', async () => {
-    assert.equal(await run(['disable', 'destination', 'crm']), 'The destination crm is switched off.\n');
-    assert.match(await run(['get', 'destinations']), /^crm .* off /m);
+  await t.test('it is disabled and deleted', async () => {
+    assert.equal(await run(['disable', 'destination', 'crm']), 'The destination crm is disabled.\n');
+    assert.match(await run(['get', 'destinations']), /^crm .* disabled /m);
     const refused = await tailrace(['delete', 'source', 'web'], env);
     assert.equal(refused.exitCode, 1);
     assert.equal(await run(['delete', 'destination', 'crm']), 'The destination crm is deleted.\n');
@@ -311,7 +311,10 @@ test('an error of the service is shown with its message and exit code 1', async 
   assert.match(other.stderr, /is not a control service. Set TAILRACE_URL/);
   const invalid = await tailrace(['create', 'destination', '--url', 'ftp://example.com'], env);
   assert.equal(invalid.exitCode, 1);
-  assert.match(invalid.stderr, /settings\.webhooks\[0\]\.url/);
+  assert.equal(invalid.stderr.match(/settings\.webhooks\[0\]\.url/g)?.length, 1, invalid.stderr);
+  const unknownSource = ['--url', 'https://example.com', '--source', 'wbe'];
+  const misspelled = await tailrace(['create', 'destination', ...unknownSource], env);
+  assert.equal(misspelled.stderr.match(/there is no source "wbe"/g)?.length, 1, misspelled.stderr);
 });
 
 test('what get writes as YAML can be applied: unchanged with the secrets, and refused without', async () => {

@@ -49,7 +49,10 @@ export function responseError(origin: string, status: number, body: string): Tai
       `The control service at ${origin} does not know this token. Set TAILRACE_API_TOKEN to one of its tokens.`,
     );
   }
-  const lines = problems.map(({ field, rule }) => `${field ?? ''}: ${rule ?? ''}`);
+  // Most messages say the rules themselves.
+  const lines = problems.flatMap(({ field = '', rule = '' }) =>
+    message.includes(rule) ? [] : [`${field}: ${rule}`],
+  );
   const known = Object.hasOwn(errorTable, code) ? (code as ErrorCode) : 'internal-error';
   return new TailraceError(known, [known === code ? message : `${message} (${code})`, ...lines].join('\n'));
 }

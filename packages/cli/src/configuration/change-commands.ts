@@ -155,7 +155,7 @@ function switchCommand(verb: 'enable' | 'disable', kind: (typeof kinds)[number])
     examples: [`${words} ${kind === 'source' ? 'web' : 'crm'}`],
     async request({ id }, { api }) {
       const answer = await api.send('PATCH', pathOf(`${kind}s`, id), { enabled: verb === 'enable' });
-      return done(`The ${kind} ${id} is switched ${verb === 'enable' ? 'on' : 'off'}.`, answer);
+      return done(`The ${kind} ${id} is ${verb}d.`, answer);
     },
   });
 }

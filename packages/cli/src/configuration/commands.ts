@@ -21,13 +21,14 @@ import {
 import { destinationFields, sourceFields } from '../entry-options.ts';
 import { formatCount } from '../terminal/table.ts';
 
-const onOff = ({ enabled }: { readonly enabled: boolean }): string => (enabled ? 'on' : 'off');
+const stateOf = ({ enabled, paused }: { readonly enabled: boolean; readonly paused?: boolean }): string =>
+  enabled ? (paused ? 'paused' : 'enabled') : 'disabled';
 const dashed = (text: string | undefined): string => (text === undefined || text === '' ? '-' : text);
 
 const sourceColumns: Columns<Source> = {
   ID: ({ id }) => id,
   NAME: ({ name }) => dashed(name),
-  SWITCHED: onOff,
+  STATE: stateOf,
   'WRITE KEYS': ({ writeKeys }) => writeKeys.join(', '),
   BLOCKED: ({ schema }) => formatCount(schema?.track?.blocked.length ?? 0),
 };
@@ -36,7 +37,7 @@ const destinationColumns: Columns<Destination> = {
   ID: ({ id }) => id,
   NAME: ({ name }) => dashed(name),
   TYPE: ({ type }) => type,
-  SWITCHED: ({ enabled, paused }) => (enabled && paused ? 'paused' : onOff({ enabled })),
+  STATE: stateOf,
   SOURCES: ({ sources }) => dashed(sources.join(', ')),
   URLS: ({ settings }) => settings.webhooks.map(({ url }) => url).join(', '),
 };

@@ -39,7 +39,7 @@ export async function createDestination(values: NewDestination, context: ApiCont
   const sources = created.sources.length === 0 ? 'no source yet' : created.sources.join(', ');
   return done(
     [
-      `The destination ${created.id} is created, and switched ${created.enabled ? 'on' : 'off'}.`,
+      `The destination ${created.id} is created and ${created.enabled ? 'enabled' : 'disabled'}.`,
       `It gets the events of ${sources}.`,
     ],
     created,
