@@ -26,7 +26,7 @@ const pipeline = opened.use(await startPipeline());
 const sharedSecret = 'näher';
 
 const receivers: Readonly<Record<string, () => Promise<readonly [command: string, ...args: string[]]>>> = {
-  Node: () => Promise.resolve([process.execPath, path.join(examples, 'receivers/node/receiver.ts')]),
+  Node: () => Promise.resolve([process.execPath, path.join(examples, 'receivers/node/receiver.mjs')]),
   Python: () => Promise.resolve(['python3', path.join(examples, 'receivers/python/receiver.py')]),
   Go: async () => [await buildGoProgram(path.join(examples, 'receivers/go'), folder)],
 };
@@ -65,11 +65,11 @@ async function startReceiver(name: string, env: Readonly<Record<string, string>>
 const producers: Readonly<Record<string, (writeKey: string) => Promise<unknown>>> = {
   'send.sh': (writeKey) =>
     run('sh', [path.join(examples, 'producers/http/send.sh')], {
-      env: { TAILRACE_URL: pipeline.ingestUrl, WRITE_KEY: writeKey },
+      env: { TAILRACE_ENDPOINT: pipeline.ingestUrl, WRITE_KEY: writeKey },
     }),
   'send.py': (writeKey) =>
     run('python3', [path.join(examples, 'producers/http/send.py')], {
-      env: { TAILRACE_URL: pipeline.ingestUrl, WRITE_KEY: writeKey },
+      env: { TAILRACE_ENDPOINT: pipeline.ingestUrl, WRITE_KEY: writeKey },
     }),
   'produce.ts': (writeKey) =>
     run(process.execPath, [path.join(examples, 'producers/kafka/produce.ts')], {

@@ -256,7 +256,7 @@ test('the examples compile, and the command imports calls', async () => {
   );
   assert.equal(failed, '');
 
-  const env = { ...process.env, TAILRACE_URL: receiver.url };
+  const env = { ...process.env, TAILRACE_ENDPOINT: receiver.url };
   const command = run(process.execPath, ['command.ts'], { cwd: folder, env });
   command.child.stdin?.end('{"userId":"ada","event":"a"}\n{"userId":"ada"}\n{"userId":"ada","event":"b"}\n');
   const outcome = await command.catch((error: unknown) => error as { code: number; stdout: string });
@@ -268,7 +268,7 @@ test('the examples compile, and the command imports calls', async () => {
   assert.equal(called.stdout, '{"statusCode":204}\n');
   const worker = `import worker from './worker.ts';
     const lifetime = { waitUntil: (promise) => promise.then((result) => console.log(JSON.stringify(result))) };
-    const env = { TAILRACE_URL: process.env.TAILRACE_URL, WRITE_KEY: 'wk' };
+    const env = { TAILRACE_ENDPOINT: process.env.TAILRACE_ENDPOINT, WRITE_KEY: 'wk' };
     worker.fetch(new Request('https://shop.example.com/docs'), env, lifetime);`;
   const worked = await run(process.execPath, ['--input-type=module', '-e', worker], { cwd: folder, env });
   assert.equal(worked.stdout, '{"unsent":0,"kept":0}\n');

@@ -8,7 +8,7 @@ import urllib.error
 import urllib.request
 import uuid
 
-URL = os.environ.get("TAILRACE_URL", "http://127.0.0.1:8080")
+URL = os.environ.get("TAILRACE_ENDPOINT", "http://127.0.0.1:8080")
 WRITE_KEY = os.environ.get("WRITE_KEY", "wk_demo")
 
 

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Sends one call and one batch with curl. TAILRACE_URL and WRITE_KEY name the service and the source.
+# Sends one call and one batch with curl. TAILRACE_ENDPOINT and WRITE_KEY name the service and the source.
 set -eu
-url=${TAILRACE_URL:-http://127.0.0.1:8080}
+url=${TAILRACE_ENDPOINT:-http://127.0.0.1:8080}
 key=${WRITE_KEY:-wk_demo}
 
 curl --silent --show-error --fail-with-body -u "$key:" "$url/v1/track" \

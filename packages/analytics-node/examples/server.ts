@@ -1,13 +1,13 @@
 /**
  * A web server that records its requests, and sends the last ones before it ends. With Node 22.18 or later, which
- * runs TypeScript: `TAILRACE_URL=http://127.0.0.1:8080 WRITE_KEY=wk_demo node server.ts`.
+ * runs TypeScript: `TAILRACE_ENDPOINT=http://127.0.0.1:8080 WRITE_KEY=wk_demo node server.ts`.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { Analytics } from '@tailrace/analytics-node';
 
 const {
-  TAILRACE_URL: endpoint = 'http://127.0.0.1:8080',
+  TAILRACE_ENDPOINT: endpoint = 'http://127.0.0.1:8080',
   WRITE_KEY: writeKey = 'wk_demo',
   PORT,
 } = process.env;

@@ -5,7 +5,7 @@
 import { Analytics } from '@tailrace/analytics-node/fetch';
 
 interface Environment {
-  readonly TAILRACE_URL: string;
+  readonly TAILRACE_ENDPOINT: string;
   readonly WRITE_KEY: string;
 }
 
@@ -18,7 +18,7 @@ export default {
   fetch(request: Request, env: Environment, lifetime: Lifetime): Response {
     const analytics = new Analytics({
       writeKey: env.WRITE_KEY,
-      endpoint: env.TAILRACE_URL,
+      endpoint: env.TAILRACE_ENDPOINT,
       onError: ({ code, message, calls }) => {
         console.error(`${code}: ${message}`, calls);
       },
