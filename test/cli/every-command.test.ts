@@ -149,6 +149,7 @@ test('users are deleted and suppressed, and audiences are synced', async () => {
   await run(['user', 'undelete', 'r-1'], /Lifted/);
 
   const members = file('members.ndjson', '"ada"\n"mary"\n');
+  await run(['audience', 'sync', 'web', 'VIP', members, '--dry-run'], /^2 users would join: [^]*0 users/);
   await run(['audience', 'sync', 'web', 'VIP', members], /2/);
   await run(['audience', 'list', 'web'], /VIP/);
   await run(['get', 'audiences', 'web'], /VIP/);

@@ -34,8 +34,10 @@ export const audienceCommands: readonly Declared[] = [
       ),
       rate: integer('send at most N changes a second', 1, 1_000_000),
       allowEmpty: flag('accept a file without members, which removes all members'),
+      dryRun: flag('show who would join and leave, and change nothing'),
     },
     examples: [
+      'audience sync web vip members.csv --dry-run',
       'audience sync web vip members.csv',
       'export-members | tailrace audience sync web vip - --format ndjson',
     ],

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { Transform, type Readable } from 'node:stream';
 import type { ApiContext } from '../api/client.ts';
 import { pathOf } from '../api/path.ts';
-import { waitFor, type Work } from '../api/show.ts';
+import { done, waitFor, type Work } from '../api/show.ts';
 import { exitCodes, UsageError, type CommandContext, type Outcome } from '../command.ts';
 import { countOf, formatCount, printable } from '../terminal/table.ts';
 
@@ -19,10 +19,11 @@ interface Values {
   readonly format?: keyof typeof contentTypes;
   readonly rate?: number;
   readonly allowEmpty?: boolean;
+  readonly dryRun?: boolean;
 }
 
 export async function syncAudience(values: Values, context: ApiContext): Promise<Outcome> {
-  const { source, name, file, rate, allowEmpty } = values;
+  const { source, name, file, rate, allowEmpty, dryRun } = values;
   const signal = context.terminal.interruption();
   const format = values.format ?? (path.extname(file).toLowerCase() === '.csv' ? 'csv' : 'ndjson');
   const content = await openFile(file, context);
@@ -31,7 +32,12 @@ export async function syncAudience(values: Values, context: ApiContext): Promise
   const audiencePath = pathOf('sources', source, 'audiences', name);
   let sync: Schema['AudienceSync'];
   try {
-    const query = { ratePerSecond: rate, ...(allowEmpty && { allowEmpty }) };
+    const query = { ratePerSecond: rate, ...(allowEmpty && { allowEmpty }), ...(dryRun && { dryRun }) };
+    if (dryRun) {
+      return previewed(
+        await api.upload<Schema['AudiencePreview']>(audiencePath, content, contentTypes[format], query),
+      );
+    }
     sync = await api.upload<Schema['AudienceSync']>(audiencePath, content, contentTypes[format], query);
   } catch (error) {
     if (!signal.aborted) throw error;
@@ -46,6 +52,19 @@ export async function syncAudience(values: Values, context: ApiContext): Promise
     interrupted,
   };
   return waitFor(sync, work, context.terminal, signal);
+}
+
+function previewed(preview: Schema['AudiencePreview']): Outcome {
+  const { added, removed, joining, leaving } = preview;
+  const users = (count: number, first: readonly string[], change: string): string => {
+    const named = first.map(printable).join(', ');
+    const more = count > first.length ? ' and others' : '';
+    return `${countOf(count, 'user')} would ${change}${count > 0 ? `: ${named}${more}` : ''}.`;
+  };
+  return done(
+    [users(added, joining, 'join'), users(removed, leaving, 'leave'), 'Dry run, nothing was changed.'],
+    preview,
+  );
 }
 
 function interrupted(): Outcome {

@@ -12,9 +12,16 @@ import { Places } from '../access/places.ts';
 import { amounts, shared } from '../access/shared.ts';
 import { instanceId, interruptPreviousSyncs } from './instance.ts';
 import { openMembership, type Membership } from './sync/membership.ts';
+import { addCurrentMembers } from './sync/current-members.ts';
 import { silentProblem, stoppedProblem, tooLongProblem, type Problem } from './sync/problems.ts';
 import { readMembers, type MembershipFormat } from './read-members.ts';
-import { audienceKey, type Audience, type AudienceKey, type AudienceSync } from './state/records.ts';
+import {
+  audienceKey,
+  type Audience,
+  type AudienceKey,
+  type AudiencePreview,
+  type AudienceSync,
+} from './state/records.ts';
 import { Sync, type AudienceUsers } from './sync/sync.ts';
 import { checkTarget, type AudienceTarget } from './target.ts';
 import { traitName } from './trait-name.ts';
@@ -46,6 +53,9 @@ export interface Upload extends AudienceTarget {
   /** Whether an upload without members may remove all members. */
   readonly allowEmpty: boolean;
 }
+
+/** The users that a preview names of those who join, and of those who leave. */
+const previewedUsers = 20;
 
 export async function openAudiences(options: AudiencesOptions): Promise<Audiences> {
   const view = await openAudienceView(options.kafka, options.names.audiencesSyncs);
@@ -80,12 +90,24 @@ export class Audiences {
    */
   async replace(upload: Upload): Promise<Audience> {
     using room = this.#takeRoom(upload);
-    const key = await this.#targetOf(upload);
-    const { read, members } = await unlessAborted(room.signal, this.#receive(upload, room));
-    if (members === 0 && (this.#find(key)?.members ?? 0) > 0 && !upload.allowEmpty) {
-      throw new TailraceError('invalid-membership', emptyMessage);
-    }
-    return await this.#start(key, upload, room.keep(), { kind: 'replace', read, members });
+    const { key, ...counts } = await this.#read(upload, room);
+    return await this.#start(key, upload, room.keep(), { kind: 'replace', ...counts });
+  }
+
+  /** Who would join and leave by an upload. Changes nothing. Throws as `replace`. */
+  async preview(upload: Upload): Promise<AudiencePreview> {
+    using room = this.#takeRoom(upload);
+    const { key, ...counts } = await this.#read(upload, room);
+    const { kafka, names, users } = this.#options;
+    const { membership, signal } = room;
+    await users.refresh();
+    await unlessAborted(
+      signal,
+      addCurrentMembers(kafka, names, { audience: key, users, membership, signal }),
+    );
+    const { added, removed } = membership.counts();
+    const joining = membership.first(true, previewedUsers);
+    return { ...counts, added, removed, joining, leaving: membership.first(false, previewedUsers) };
   }
 
   /** Starts a sync in which every member leaves and after which the audience is deleted. Throws as `replace`. */
@@ -154,6 +176,15 @@ export class Audiences {
       throw new TailraceError('conflict', tooManyMessage);
     }
     return key;
+  }
+
+  async #read(upload: Upload, room: Room) {
+    const key = await this.#targetOf(upload);
+    const { read, members } = await unlessAborted(room.signal, this.#receive(upload, room));
+    if (members === 0 && (this.#find(key)?.members ?? 0) > 0 && !upload.allowEmpty) {
+      throw new TailraceError('invalid-membership', emptyMessage);
+    }
+    return { key, read, members };
   }
 
   async #receive(

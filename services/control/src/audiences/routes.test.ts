@@ -72,6 +72,30 @@ test('an upload is NDJSON or CSV, compressed or not, and only changes are sent',
   assert.equal(sentChanges('été_2024').length, 6);
 });
 
+test('a preview says who would join and leave, and changes nothing', async () => {
+  const upload = { method: 'PUT', path: pathOf('Preview'), headers: ndjson } as const;
+  const preview = (bytes: string) =>
+    control.expect(200, { ...upload, path: `${upload.path}?dryRun=true`, bytes });
+  assert.deepEqual(await preview(linesOf(['ada', 'bob', 'bob'])), {
+    read: 3,
+    members: 2,
+    added: 2,
+    removed: 0,
+    joining: ['ada', 'bob'],
+    leaving: [],
+  });
+  await control.expect(404, { path: upload.path });
+  await control.expect(202, { ...upload, bytes: linesOf(['ada', 'bob', 'cleo']) });
+  await untilDone('Preview');
+  const { added, removed, joining, leaving } = await preview(linesOf(['bob', ...users(30)]));
+  assert.deepEqual([added, removed, leaving], [30, 2, ['ada', 'cleo']]);
+  assert.deepEqual(joining, users(30).sort().slice(0, 20));
+  assert.deepEqual(sentChanges('preview').sort(), ['+ada', '+bob', '+cleo']);
+  assert.equal((await control.expect(200, { path: upload.path }))['members'], 3);
+  const empty = { ...upload, path: `${upload.path}?dryRun=true`, bytes: '' };
+  await control.refused(empty, 400, 'invalid-membership');
+});
+
 test('an invalid upload is refused with its reason', async () => {
   const put: ApiRequest = { method: 'PUT', path: pathOf('Refused'), headers: ndjson };
   const refused = async (

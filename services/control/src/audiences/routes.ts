@@ -4,7 +4,7 @@ import { TailraceError } from '@tailrace/errors';
 import Type from 'typebox';
 import type { Audience, Audiences, AudienceSync, MembershipFormat } from './index.ts';
 import { maxNameLength } from './index.ts';
-import { count, syncSchema } from './state/records.ts';
+import { count, previewSchema, syncSchema } from './state/records.ts';
 import { readUpload } from './upload-stream.ts';
 import { loadSource } from '../configuration/sources/source.ts';
 import { audit } from '../http/audit.ts';
@@ -45,6 +45,9 @@ const syncQuery = closedObject({
     Type.Boolean({
       description: 'true or false; true accepts an upload without members, by which every member leaves',
     }),
+  ),
+  dryRun: Type.Optional(
+    Type.Boolean({ description: 'true or false; true only answers who would join and leave' }),
   ),
 });
 const uploadSchema = { type: 'string', description: 'one user id per line' };
@@ -113,29 +116,25 @@ export function audienceRoutes(app: Api, audiences: Audiences, config: Pick<Conf
         'The body is the whole membership: NDJSON with `{"userId": "..."}` or a JSON string on each line, or CSV with a ' +
         'column userId or a single column; optionally with Content-Encoding gzip. The whole body is validated before ' +
         'anything is sent. Then one identify call is sent for each user who joins (the trait is true) or leaves ' +
-        '(false). If the sync is interrupted, the same request sends the rest.',
+        '(false). If the sync is interrupted, the same request sends the rest. With `dryRun=true` nothing is sent or changed: the ' +
+        'answer says who would join and leave.',
       params: ofAudience,
       querystring: syncQuery,
       body: uploadBody,
-      response: { 202: named('AudienceSync', syncSchema) },
+      response: { 200: named('AudiencePreview', previewSchema), 202: named('AudienceSync', syncSchema) },
       errors: ['conflict', 'overloaded', 'took-too-long', 'invalid-membership', 'unsupported-encoding'],
       handler: async (request, reply) => {
         const { id: sourceId, name } = request.params;
-        const { allowEmpty = false, ratePerSecond } = request.query;
-        audit(request, 'audience.sync', `audience/${sourceId}/${name}`);
+        const { allowEmpty = false, ratePerSecond, dryRun = false } = request.query;
+        audit(request, dryRun ? 'audience.preview' : 'audience.sync', `audience/${sourceId}/${name}`);
         const type = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? '';
         const format = formats[type];
         if (!format) throw new TailraceError('unsupported-media-type', uploadTypes);
         const stream = readUpload(request.raw, () => request.caller?.isValid() !== false);
-        const { sync } = await audiences.replace({
-          sourceId,
-          name,
-          asker: request.caller,
-          allowEmpty,
-          ratePerSecond,
-          format,
-          stream,
-        });
+        const { caller: asker } = request;
+        const upload = { sourceId, name, asker, allowEmpty, ratePerSecond, format, stream };
+        if (dryRun) return reply.send(await audiences.preview(upload));
+        const { sync } = await audiences.replace(upload);
         return reply.status(202).send(showSync(sync));
       },
     });

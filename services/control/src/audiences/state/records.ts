@@ -56,6 +56,18 @@ export const syncSchema = Type.Object({
   ),
 });
 
+const someUsers = (description: string) => Type.Array(Type.String(), { description });
+
+export const previewSchema = Type.Object({
+  read: count('lines of the upload'),
+  members: count('distinct users in the upload'),
+  added: count('users who would join'),
+  removed: count('users who would leave'),
+  joining: someUsers('the first 20 users who would join'),
+  leaving: someUsers('the first 20 users who would leave'),
+});
+export type AudiencePreview = ValueOf<typeof previewSchema>;
+
 export interface AudienceSync extends ValueOf<typeof syncSchema> {
   /** The id of the control instance that runs the sync. */
   readonly instance: string;

@@ -28,6 +28,34 @@ export interface CurrentMembersReader {
   ): Promise<boolean>;
 }
 
+/** Adds the members that are readable now. A sync that runs meanwhile may change them. */
+export async function addCurrentMembers(
+  kafka: Pick<Kafka, 'scan'>,
+  { audiences: topic }: Pick<TopicNames, 'audiences'>,
+  {
+    audience,
+    users,
+    membership,
+    signal,
+  }: {
+    readonly audience: AudienceKey;
+    readonly users: Pick<DeletedUsers, 'deletedUntil'>;
+    readonly membership: Pick<Membership, 'addCurrent'>;
+    readonly signal: AbortSignal;
+  },
+): Promise<void> {
+  const read = createMembershipReader(audience, users);
+  for await (const records of await kafka.scan({ topic })) {
+    if (signal.aborted) return;
+    membership.addCurrent(
+      records.flatMap((record) => {
+        const found = read(record);
+        return found?.kind === 'member' ? [found.change] : [];
+      }),
+    );
+  }
+}
+
 export function createCurrentMembersReader(
   kafka: Pick<Kafka, 'scan'>,
   { audiences: topic }: Pick<TopicNames, 'audiences'>,

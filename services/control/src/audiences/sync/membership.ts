@@ -52,6 +52,10 @@ export function openMembership(folder: string, maxBytes = Infinity) {
     `SELECT id, wanted FROM users WHERE id > ? AND was <> wanted ORDER BY id LIMIT ?`,
   );
 
+  const first = database.prepare(
+    `SELECT id FROM users WHERE was <> wanted AND wanted = ? ORDER BY id LIMIT ?`,
+  );
+
   /** SQLite reports a file that may not grow as a full disk. */
   const isFull = (): boolean => {
     const { page_count: pages } = pageCount.get() as { page_count: number };
@@ -94,6 +98,11 @@ export function openMembership(folder: string, maxBytes = Infinity) {
       // Ids are stored as blobs: SQLite text ends at a NUL, which an id may contain.
       const rows = changes.all(Buffer.from(after), limit) as { id: Uint8Array; wanted: number }[];
       return rows.map(({ id, wanted }) => ({ userId: Buffer.from(id).toString(), isMember: wanted === 1 }));
+    },
+    /** The first users who join, or who leave, in byte order. */
+    first(joins: boolean, limit: number): string[] {
+      const rows = first.all(Number(joins), limit) as { id: Uint8Array }[];
+      return rows.map(({ id }) => Buffer.from(id).toString());
     },
     close(): void {
       database.close();
