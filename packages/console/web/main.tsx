@@ -1,5 +1,4 @@
 import { render } from 'preact';
-import 'uplot/dist/uPlot.min.css';
 import './style/tokens.css';
 import './style/base.css';
 import './style/parts.css';
@@ -21,3 +20,7 @@ followSessions();
 keepFocus();
 const root = document.getElementById('app');
 if (root) render(<App />, root);
+// After what is shown first.
+void import('./api/live.ts').then(({ followLive }) => {
+  followLive();
+});

@@ -1,6 +1,11 @@
-/** Says when attempts are made, as control pushes it while a page is visible. The browser connects again by itself, with the id of the last event. */
+/**
+ * Says when attempts are made, as control pushes it while the page is visible. The open stream also shows at once that control has ended.
+ * The browser connects again by itself, with the id of the last event.
+ */
+import { computed, effect } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { connectionLost, urlOf } from './client.ts';
+import { connectionLost, signedOut, urlOf } from './client.ts';
+import { loadSession, session } from './session.ts';
 
 interface LiveHandlers {
   /** Called while attempts are made, every second. */
@@ -10,44 +15,65 @@ interface LiveHandlers {
 }
 
 const reopenAfterMs = 2_000;
+const watching = new Set<{ readonly current: LiveHandlers }>();
 
 export function useLive(handlers: LiveHandlers): void {
   const latest = useRef(handlers);
   latest.current = handlers;
   useEffect(() => {
-    let stream: EventSource | undefined;
-    let isFirst = true;
-    let reopening: ReturnType<typeof setTimeout> | undefined;
-    const open = (): void => {
-      const source = new EventSource(urlOf('/v1/stream'));
-      stream = source;
-      source.addEventListener('hello', (event) => {
-        const { missed } = JSON.parse(String(event.data)) as { missed: boolean };
-        if (missed || !isFirst) latest.current.onMissed?.();
-        isFirst = false;
-      });
-      source.addEventListener('counts', () => {
-        latest.current.onCounts();
-      });
-      source.addEventListener('error', () => {
-        if (source.readyState !== EventSource.CLOSED) connectionLost();
-        // It was refused, as while a proxy has no instance, or while too many pages are open.
-        else if (stream === source) reopening = setTimeout(follow, reopenAfterMs);
-      });
-    };
-    /** A hidden page needs none of the six connections that a browser has for a server. */
-    const follow = (): void => {
-      clearTimeout(reopening);
-      stream?.close();
-      stream = undefined;
-      if (!document.hidden) open();
-    };
-    follow();
-    document.addEventListener('visibilitychange', follow);
+    watching.add(latest);
     return () => {
-      document.removeEventListener('visibilitychange', follow);
-      clearTimeout(reopening);
-      stream?.close();
+      watching.delete(latest);
     };
   }, []);
+}
+
+const isSignedIn = computed(() => Boolean(session.value) && !signedOut.value);
+
+/** Keeps one stream open while somebody is signed in: a browser has six connections for a server. */
+export function followLive(): void {
+  effect(() => (isSignedIn.value ? openStream() : undefined));
+}
+
+/** Returns what closes it. */
+function openStream(): () => void {
+  let stream: EventSource | undefined;
+  let isFirst = true;
+  let reopening: ReturnType<typeof setTimeout> | undefined;
+  const open = (): void => {
+    const source = new EventSource(urlOf('/v1/stream'));
+    stream = source;
+    source.addEventListener('hello', (event) => {
+      const { missed } = JSON.parse(String(event.data)) as { missed: boolean };
+      if (missed || !isFirst) for (const { current } of watching) current.onMissed?.();
+      isFirst = false;
+    });
+    source.addEventListener('counts', () => {
+      for (const { current } of watching) current.onCounts();
+    });
+    source.addEventListener('error', () => {
+      if (source.readyState !== EventSource.CLOSED) connectionLost();
+      else if (stream === source) {
+        // It was refused: the session has ended, a proxy has no instance, or too many pages are open.
+        loadSession().catch(connectionLost);
+        reopening = setTimeout(follow, reopenAfterMs);
+      }
+    });
+  };
+  const close = (): void => {
+    clearTimeout(reopening);
+    stream?.close();
+    stream = undefined;
+  };
+  /** A hidden page has none. */
+  const follow = (): void => {
+    close();
+    if (!document.hidden) open();
+  };
+  follow();
+  document.addEventListener('visibilitychange', follow);
+  return () => {
+    document.removeEventListener('visibilitychange', follow);
+    close();
+  };
 }

@@ -1,6 +1,7 @@
 /** A time series. uPlot is loaded with the first chart; a table of the same numbers is there for screen readers. */
 import { useEffect, useRef } from 'preact/hooks';
 import type uPlot from 'uplot';
+import 'uplot/dist/uPlot.min.css';
 import { theme } from '../shell/theme.ts';
 import { formatCount, formatLocal } from '../parts/format.ts';
 import { lonePoints, rangeOfTimes } from './points.ts';
