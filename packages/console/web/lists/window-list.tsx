@@ -1,6 +1,6 @@
 /**
- * A list of which only the visible rows are in the page, so that 100,000 of them scroll like ten. Rows have one height. Arrow keys move the
- * marked row, Enter opens it. Where rows can be chosen, Space or their box chooses one, Shift a range, Ctrl-A all, Escape none.
+ * A list of which only the visible rows are in the page, so that 100,000 of them scroll like ten. Rows are links of one height. Arrow keys
+ * move the marked row, Enter opens it. Where rows can be chosen, Space or their box chooses one, Shift a range, Ctrl-A all, Escape none.
  */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
@@ -11,7 +11,7 @@ export interface WindowListProps<Item> {
   readonly label: string;
   readonly keyOf: (item: Item) => string;
   readonly row: (item: Item) => ComponentChildren;
-  readonly onOpen: (item: Item) => void;
+  readonly hrefOf: (item: Item) => string;
   /** Called when the end comes into sight. */
   readonly onEnd: () => void;
   readonly selection?: Selection<Item> | undefined;
@@ -21,7 +21,7 @@ const rowHeight = 44;
 const beyond = 8;
 
 export function WindowList<Item>(props: WindowListProps<Item>) {
-  const { items, label, keyOf, row, onOpen, onEnd, selection } = props;
+  const { items, label, keyOf, row, hrefOf, onEnd, selection } = props;
   const id = useId();
   const element = useRef<HTMLDivElement>(null);
   const [top, setTop] = useState(0);
@@ -69,7 +69,7 @@ export function WindowList<Item>(props: WindowListProps<Item>) {
       const next = Math.max(0, Math.min(items.length - 1, marked + step));
       if (event.shiftKey) selection?.extend(marked, next);
       mark(next);
-    } else if (event.key === 'Enter' && keyed) onOpen(keyed);
+    } else if (event.key === 'Enter' && keyed) window.location.hash = hrefOf(keyed);
     else if (!selection) return;
     else if (event.key === ' ') selection.toggle(marked, event.shiftKey);
     else if (event.key === 'a' && (event.ctrlKey || event.metaKey)) selection.all();
@@ -97,9 +97,11 @@ export function WindowList<Item>(props: WindowListProps<Item>) {
           const index = first + offset;
           const isChosen = selection?.has(keyOf(item));
           return (
-            <div
+            <a
               key={keyOf(item)}
               id={`${id}-${index}`}
+              href={hrefOf(item)}
+              tabIndex={-1}
               role="option"
               aria-selected={isChosen ?? index === marked}
               aria-setsize={items.length}
@@ -108,8 +110,9 @@ export function WindowList<Item>(props: WindowListProps<Item>) {
               style={{ position: 'absolute', top: `${index * rowHeight}px`, height: `${rowHeight}px` }}
               onClick={(event) => {
                 setMarked(index);
-                if (selection && event.shiftKey) selection.toggle(index, true);
-                else onOpen(item);
+                if (!selection || !event.shiftKey) return;
+                event.preventDefault();
+                selection.toggle(index, true);
               }}
             >
               {selection && (
@@ -118,13 +121,14 @@ export function WindowList<Item>(props: WindowListProps<Item>) {
                   aria-hidden="true"
                   onClick={(event) => {
                     event.stopPropagation();
+                    event.preventDefault();
                     setMarked(index);
                     selection.toggle(index, event.shiftKey);
                   }}
                 />
               )}
               {row(item)}
-            </div>
+            </a>
           );
         })}
       </div>

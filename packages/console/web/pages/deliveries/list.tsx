@@ -8,7 +8,7 @@ import { useSelection } from '../../lists/selection.ts';
 import { Reason, Status } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
 import { text } from '../../text/index.ts';
-import { go, hrefOf, type PageProps } from '../../url/location.ts';
+import { hrefOf, type PageProps } from '../../url/location.ts';
 import { ResendSelection } from './resend-selection.tsx';
 import { Search, wantedOf } from './search.tsx';
 
@@ -40,9 +40,7 @@ export function DeliveryList({ query }: Pick<PageProps, 'query'>) {
           keyOf={keyOf}
           row={(delivery) => <Row delivery={delivery} />}
           selection={may('write') ? selection : undefined}
-          onOpen={({ deliveryId }) => {
-            go(['deliveries', deliveryId]);
-          }}
+          hrefOf={({ deliveryId }) => hrefOf(['deliveries', deliveryId])}
           empty={
             <Empty
               title="No matching deliveries"

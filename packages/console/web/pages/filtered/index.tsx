@@ -8,7 +8,7 @@ import { periodFields, SearchForm } from '../../lists/search-form.tsx';
 import { Reason } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
 import { text } from '../../text/index.ts';
-import { go, hrefOf, type PageProps } from '../../url/location.ts';
+import { hrefOf, type PageProps } from '../../url/location.ts';
 
 const words = {
   lead: 'Events that a connected destination did not receive, newest first, with the reason at the time.',
@@ -42,9 +42,7 @@ export default function FilteredPage({ query }: PageProps) {
             [eventId, decidedAt, sourceId, destinationId].join(' ')
           }
           row={(event) => <Row event={event} />}
-          onOpen={({ eventId }) => {
-            go(['why', eventId]);
-          }}
+          hrefOf={({ eventId }) => hrefOf(['why', eventId])}
           empty={
             <Empty
               title="No matching filtered events"
