@@ -36,6 +36,10 @@ test('100,000 members are uploaded, and their changes are followed to the end', 
     });
   const members = Array.from({ length: 100_000 }, (_, index) => `user-${index}`);
   await upload('Everybody', 'everybody.csv', `userId\n${members.join('\n')}\n`);
+  const preview = page.getByRole('dialog');
+  await preview.getByText('Join: 100,000').waitFor();
+  await preview.getByText('Leave: 0').waitFor();
+  await preview.getByRole('button', { name: 'Replace members' }).click();
   await page.getByText('List received.').waitFor();
   const row = page.getByRole('row', { name: /Everybody/ });
   await row.getByRole('progressbar').waitFor();
@@ -45,6 +49,18 @@ test('100,000 members are uploaded, and their changes are followed to the end', 
   await row.getByText('done', { exact: true }).waitFor();
   await row.getByRole('cell', { name: '100,000', exact: true }).waitFor();
   assert.deepEqual(complaints, []);
+});
+
+test('a preview shows who joins and leaves, and nothing changes where it is not confirmed', async () => {
+  const members = Array.from({ length: 99_999 }, (_, index) => `user-${index}`);
+  await upload('Everybody', 'everybody.csv', `userId\n${members.join('\n')}\nada\n`);
+  const preview = page.getByRole('dialog');
+  await preview.getByText(/Join: 1\s+\W*ada/).waitFor();
+  await preview.getByText(/Leave: 1\s+\W*user-99999/).waitFor();
+  await preview.getByRole('button', { name: 'Cancel' }).click();
+  await preview.waitFor({ state: 'detached' });
+  const { sync } = await control.expect(200, { path: '/v1/sources/app/audiences/Everybody' });
+  assert.equal((sync as { total: number }).total, 100_000);
 });
 
 test('an upload shows how much was sent, and is cancelled without a change', async () => {

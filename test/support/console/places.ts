@@ -54,7 +54,7 @@ export function placesOf({
     page('destination-filter', `#/destinations/${failing[0]}?tab=filter`, failing[1]),
     page('destination-settings', `${destinationPage}?tab=settings`, destination[1]),
     page('destination-test', `${destinationPage}?tab=test`, destination[1]),
-    page('audiences', '#/audiences', 'Audiences'),
+    page('audiences', `#/audiences/${source[0]}`, 'Audiences'),
     page('deletions', '#/deletions', 'Deletions'),
     page('suppressions', '#/suppressions', 'Suppressions'),
     page('tokens', '#/tokens', 'Tokens'),

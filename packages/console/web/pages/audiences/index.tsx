@@ -31,10 +31,12 @@ type Audience = Schema['Audience'];
 export default function Audiences({ steps }: PageProps) {
   const { search, error, reload, ...found } = useSourceChoice();
   const sources = found.sources?.filter(({ builtIn }) => !builtIn);
-  const [source = sources?.[0]?.id] = steps;
+  // Of several sources none is the right one before it is chosen: an upload to another one reaches other destinations.
+  const [source = sources?.length === 1 && !search ? sources[0]?.id : undefined] = steps;
   const choices = sources?.map(({ id, name }) => [id, name ?? id] as const) ?? [];
   // The search may not find the source of the address.
   if (source !== undefined && !choices.some(([id]) => id === source)) choices.unshift([source, source]);
+  if (source === undefined) choices.unshift(['', 'Choose a source']);
   return (
     <>
       <PageHead title={text.shell.pages.audiences} lead={words.audiencesLead} />
@@ -42,16 +44,16 @@ export default function Audiences({ steps }: PageProps) {
         <ErrorNote error={error} onRetry={reload} />
         <div class="filters">
           {search}
-          {source !== undefined && (
+          {choices.length > 1 || source !== undefined ? (
             <ChoiceField
               label="Source"
-              value={source}
+              value={source ?? ''}
               onValue={(id) => {
                 go(['audiences', id]);
               }}
               choices={choices}
             />
-          )}
+          ) : null}
         </div>
         {source !== undefined && <AudiencesOf key={source} source={source} />}
         {sources?.length === 0 && !search && (

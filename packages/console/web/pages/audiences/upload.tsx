@@ -1,13 +1,16 @@
 import { useId, useRef, useState } from 'preact/hooks';
-import { api, ask, isAbort } from '../../api/client.ts';
+import { api, ask, isAbort, type Schema } from '../../api/client.ts';
 import { uploadOf } from '../../api/upload.ts';
 import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
+import { confirmed } from '../../parts/dialog.tsx';
 import { Form } from '../../parts/entry-form.tsx';
 import { CheckField, problemOf, TextField } from '../../parts/field.tsx';
 import { useSubmission } from '../../parts/form.ts';
-import { formatBytes, formatShare } from '../../parts/format.ts';
+import { formatBytes, formatCount, formatShare } from '../../parts/format.ts';
 import { toast } from '../../parts/notes.tsx';
+import { isolated } from '../../text/isolated.ts';
+import { place } from '../../url/location.ts';
 
 interface UploadProps {
   readonly source: string;
@@ -15,7 +18,10 @@ interface UploadProps {
   readonly onDone: () => Promise<void>;
 }
 
-/** Uploads the list of an audience, and shows how much was sent. The browser streams the file, so it may be of any size. */
+/**
+ * Uploads the list of an audience: first to see who joins and leaves, then to change it. Shows how much was sent. The browser streams the
+ * file, so it may be of any size.
+ */
 export function Upload({ source, names, onDone }: UploadProps) {
   const [name, setName] = useState('');
   const [file, setFile] = useState<File>();
@@ -25,33 +31,62 @@ export function Upload({ source, names, onDone }: UploadProps) {
   const id = useId();
   const [sent, setSent] = useState(0);
   const aborter = useRef<AbortController | undefined>(undefined);
-  const upload = (): Promise<boolean> =>
-    run(async () => {
-      if (!file) return;
-      const isJson = file.type.includes('json') || /\.(nd)?jsonl?$/i.test(file.name);
-      const params = { path: { id: source, name }, query: allowEmpty ? { allowEmpty } : {} };
-      const own = new AbortController();
-      aborter.current = own;
-      setSent(0);
-      const answered = ask(
-        api.PUT('/v1/sources/{id}/audiences/{name}', {
-          params,
-          body: file as unknown as string,
-          bodySerializer: () => file,
-          headers: { 'Content-Type': isJson ? 'application/x-ndjson' : 'text/csv' },
-          fetch: uploadOf(file, own.signal, setSent),
-        }),
-      );
-      try {
-        await answered;
-      } catch (error) {
-        if (!isAbort(error)) throw error;
-        toast('Upload canceled. An incomplete list changes nothing.');
-        return;
-      }
+  /** Resolves with undefined where the upload was canceled. */
+  const send = async (list: File, query: { readonly dryRun?: boolean }) => {
+    const isJson = list.type.includes('json') || /\.(nd)?jsonl?$/i.test(list.name);
+    const own = new AbortController();
+    aborter.current = own;
+    setSent(0);
+    const answered = ask(
+      api.PUT('/v1/sources/{id}/audiences/{name}', {
+        params: { path: { id: source, name }, query: { ...query, ...(allowEmpty && { allowEmpty }) } },
+        body: list as unknown as string,
+        bodySerializer: () => list,
+        headers: { 'Content-Type': isJson ? 'application/x-ndjson' : 'text/csv' },
+        fetch: uploadOf(list, own.signal, setSent),
+      }),
+    );
+    try {
+      return await answered;
+    } catch (error) {
+      if (!isAbort(error)) throw error;
+      toast('Upload canceled. An incomplete list changes nothing.');
+      return undefined;
+    }
+  };
+  const preview = async (list: File): Promise<Schema['AudiencePreview'] | undefined> => {
+    let found: Schema['AudiencePreview'] | undefined;
+    await run(async () => {
+      const answer = await send(list, { dryRun: true });
+      if (answer && 'joining' in answer) found = answer;
+    });
+    return found;
+  };
+  const upload = async (): Promise<void> => {
+    const begin = place.peek();
+    const changes = file && (await preview(file));
+    if (!changes) return;
+    if (place.peek() !== begin) {
+      toast('You left the page before the list was confirmed. Nothing was changed.');
+      return;
+    }
+    if (changes.added + changes.removed === 0) {
+      toast('The audience has these members already. Nothing was changed.');
+      return;
+    }
+    const asked = {
+      title: `Replace the members of ${isolated(name)}?`,
+      message: <Preview {...changes} />,
+      action: 'Replace members',
+      danger: changes.removed > 0,
+    };
+    if (!(await confirmed(asked))) return;
+    await run(async () => {
+      if (!(await send(file, {}))) return;
       toast('List received. Sending changes.');
       await onDone();
     });
+  };
   return (
     <Card title="Upload a list">
       <Form state={submission} onSubmit={upload} action="Upload a list" kind="main-action">
@@ -102,5 +137,36 @@ export function Upload({ source, names, onDone }: UploadProps) {
         )}
       </Form>
     </Card>
+  );
+}
+
+function Preview({ members, added, removed, joining, leaving }: Schema['AudiencePreview']) {
+  return (
+    <>
+      <p>
+        The list has {formatCount(members)} users. An identify call is sent for each user who joins or leaves.
+      </p>
+      <Users title="Join" count={added} users={joining} />
+      <Users title="Leave" count={removed} users={leaving} />
+    </>
+  );
+}
+
+interface UsersProps {
+  readonly title: string;
+  readonly count: number;
+  /** The first of them. */
+  readonly users: readonly string[];
+}
+
+function Users({ title, count, users }: UsersProps) {
+  return (
+    <p class="breakable">
+      <strong>
+        {title}: {formatCount(count)}
+      </strong>{' '}
+      {users.map(isolated).join(', ')}
+      {count > users.length && ' …'}
+    </p>
   );
 }
