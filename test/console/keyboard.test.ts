@@ -65,7 +65,7 @@ withKeyboard('a source is created, gets a second write key and loses it', async 
   await keepsFocus(page, 'after the removal of a key');
 });
 
-withKeyboard('a destination is connected, tried, switched on and off, paused and resumed', async (page) => {
+withKeyboard('a destination is connected, tried, enabled, disabled, paused and resumed', async (page) => {
   await visit(page, '#/sources/app', 'Mobile app');
   await enter(page, 'Connect a destination', 'link');
   await enter(page, 'Continue', 'link');
@@ -76,13 +76,14 @@ withKeyboard('a destination is connected, tried, switched on and off, paused and
   assert.ok(await connected.isChecked());
   await type(page, 'URL 1', `${receiver.url}/hook`);
   await enter(page, 'Generate');
+  await answer(page, 'Done');
   await enter(page, 'Create a destination');
   await page.getByRole('heading', { level: 1, name: 'books' }).waitFor();
   await enter(page, 'Send');
   await page.getByText('accepted').waitFor();
   await enter(page, 'Enable');
   await page.getByRole('button', { name: 'Disable' }).waitFor();
-  await keepsFocus(page, 'after it was switched on');
+  await keepsFocus(page, 'after it was enabled');
   await enter(page, 'Pause');
   await enter(page, 'Resume');
   await page.getByRole('button', { name: 'Pause' }).waitFor();
@@ -93,7 +94,7 @@ withKeyboard('a destination is connected, tried, switched on and off, paused and
   await page.keyboard.press('Enter');
   await answer(page, 'Disable');
   await page.getByRole('button', { name: 'Enable' }).waitFor();
-  await keepsFocus(page, 'after it was switched off');
+  await keepsFocus(page, 'after it was disabled');
 });
 
 withKeyboard('a destination is configured, gets a filter and a new secret, and is deleted', async (page) => {
@@ -111,6 +112,8 @@ withKeyboard('a destination is configured, gets a filter and a new secret, and i
   await type(page, 'Max requests per second', '50');
   await tabTo(page, page.getByLabel('Order', { exact: true }));
   await page.keyboard.press('ArrowDown');
+  await enter(page, 'Generate');
+  await answer(page, 'Done');
   await enter(page, 'Save');
   await page.getByText('Saved.').last().waitFor();
   await enter(page, 'Rotate secret');
@@ -145,6 +148,7 @@ withKeyboard('an audience is uploaded and deleted', async (page) => {
     await chooser
   ).setFiles({ name: 'b.csv', mimeType: 'text/csv', buffer: Buffer.from('userId\nada\n') });
   await enter(page, 'Upload a list');
+  await answer(page, 'Replace members');
   await page.getByRole('row', { name: /Buyers.*done/ }).waitFor();
   await enter(page, 'Delete Buyers');
   await answer(page, 'Delete');
@@ -166,6 +170,7 @@ withKeyboard(
     await visit(page, '#/suppressions', 'Suppressions');
     await type(page, 'User ids', 'u-2');
     await enter(page, 'Suppress users');
+    await answer(page, 'Suppress users');
     await page.getByRole('button', { name: 'Remove u-2' }).waitFor();
     await type(page, 'User', 'u-2');
     await page.keyboard.press('Enter');

@@ -126,6 +126,7 @@ test('a source and a destination are found among more than a page lists', async 
   assert.deepEqual(sources, ['app-1', 'app-99']);
 
   await visit(page, '#/audiences', 'Audiences');
+  assert.equal(await page.getByLabel('Source', { exact: true }).inputValue(), '', 'none is chosen yet');
   await page.getByLabel('Find a source').fill('p-99');
   await page
     .getByLabel('Source', { exact: true })
@@ -154,6 +155,65 @@ test('an event is blocked and unblocked, also one with a hostile name', async ()
   await page.context().close();
 });
 
+test('an act that loses events asks, says what is lost, and is undone', async () => {
+  await control.expect(201, { method: 'POST', path: '/v1/sources', body: { id: 'kept' } });
+  await createDestination('kept');
+  await control.expect(200, { method: 'PUT', path: '/v1/destinations/kept/sources/kept' });
+  const { page, complaints } = await browser.open(url, { token: adminToken });
+  /** Answers the question, which says what is lost, and takes the act back. */
+  const undo = async (action: string): Promise<void> => {
+    await page.getByRole('dialog').getByText('never delivered').waitFor();
+    await confirm(page, action);
+    await press(page, 'Undo');
+  };
+  const storedSource = () => control.expect(200, { path: '/v1/sources/kept' });
+  const storedDestination = () => control.expect(200, { path: '/v1/destinations/kept' });
+
+  await visit(page, '#/sources/kept?tab=events', 'kept');
+  await page.getByLabel('Event', { exact: true }).fill('Noise');
+  await press(page, 'Block');
+  await undo('Block');
+  await page.getByText('Event unblocked.').waitFor();
+  await page.getByText('No events yet').waitFor();
+
+  await visit(page, '#/sources/kept?tab=settings', 'kept');
+  await page.getByLabel('Enabled').uncheck();
+  await press(page, 'Save');
+  await undo('Disable');
+  await page.getByText('Undone.').waitFor();
+  assert.equal((await storedSource())['enabled'], true);
+  assert.ok(await page.getByLabel('Enabled').isChecked());
+
+  await visit(page, '#/destinations/kept', 'kept');
+  await press(page, 'Disable');
+  await undo('Disable');
+  await page.getByText('Enabled. Events that arrived').waitFor();
+  assert.equal((await storedDestination())['enabled'], true);
+
+  await visit(page, '#/destinations/kept?tab=settings', 'kept');
+  await page.getByRole('checkbox', { name: 'kept', exact: true }).uncheck();
+  await press(page, 'Save');
+  await undo('Disconnect');
+  await page.getByText('Undone.').last().waitFor();
+  assert.deepEqual((await storedDestination())['sources'], ['kept']);
+
+  await visit(page, '#/destinations/kept?tab=filter', 'kept');
+  await page.getByLabel('Only these events').fill('Order *');
+  await press(page, 'Save filter');
+  await press(page, 'Undo');
+  await page.getByRole('button', { name: 'Remove filter' }).waitFor({ state: 'detached' });
+  assert.equal((await storedDestination())['filter'], undefined);
+
+  await visit(page, '#/suppressions', 'Suppressions');
+  await page.getByLabel('User ids').fill('u-kept');
+  await press(page, 'Suppress users');
+  await undo('Suppress users');
+  await page.getByText('no longer suppressed').waitFor();
+  await control.refused({ path: '/v1/suppressions/u-kept' }, 404, 'not-found');
+  assert.deepEqual(complaints, []);
+  await page.context().close();
+});
+
 test('a user is deleted, and suppressed', async () => {
   const { page, complaints } = await browser.open(`${url}#/deletions`, { token: adminToken });
   await visit(page, '#/deletions', 'Deletions');
@@ -164,6 +224,7 @@ test('a user is deleted, and suppressed', async () => {
   await visit(page, '#/suppressions', 'Suppressions');
   await page.getByLabel('User ids').fill('u-deleted');
   await press(page, 'Suppress users');
+  await confirm(page, 'Suppress users');
   await page.getByRole('button', { name: 'Remove u-deleted' }).waitFor();
   await control.expect(200, { path: '/v1/suppressions/u-deleted' });
   assert.deepEqual(complaints, []);
@@ -261,7 +322,7 @@ const places: readonly (readonly [place: string, heading: string])[] = [
   ['#/audit', 'Audit'],
 ];
 
-test('axe finds nothing serious, in both themes, and no page is wider than the narrowest phone', async () => {
+test('axe finds nothing, in both themes, and no page is wider than the narrowest phone', async () => {
   const { page, complaints } = await browser.open(url, { token: adminToken });
   await page.setViewportSize(narrowest);
   for (const [place, heading] of places) {

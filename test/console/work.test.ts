@@ -199,6 +199,7 @@ test('two people who change one source choose between their values', async () =>
   const theirs = { name: 'Theirs', rateLimit: 20 };
   await control.expect(200, { method: 'PATCH', path: '/v1/sources/app', body: theirs });
   await press(page, 'Save');
+  await page.getByRole('dialog').getByRole('button', { name: 'Disable' }).click();
   await page.getByRole('heading', { name: 'Someone else changed this source' }).waitFor();
   assert.deepEqual(await axeProblems(page), []);
   await page.getByRole('radio', { name: /Theirs/ }).check();

@@ -9,15 +9,25 @@ interface ActionProps<Answer> extends Pick<ButtonProps, 'kind' | 'small' | 'labe
   readonly question?: Partial<Question> & Pick<Question, 'title' | 'message'>;
   readonly request: () => Promise<Answer>;
   readonly done: string;
+  /** Brings back what was before. */
+  readonly undo?: () => unknown;
   /** Gets nothing where the request failed. */
   readonly after: (answer: Answer | undefined) => unknown;
 }
 
-export function Action<Answer>({ children, question, request, done, after, ...button }: ActionProps<Answer>) {
+export function Action<Answer>({
+  children,
+  question,
+  request,
+  done,
+  undo,
+  after,
+  ...button
+}: ActionProps<Answer>) {
   const act = async (): Promise<void> => {
     const asked = { action: children, danger: button.kind === 'danger' };
     if (question && !(await confirmed({ ...asked, ...question }))) return;
-    await after(await attempt(request, done));
+    await after(await attempt(request, done, undo));
   };
   return (
     <Button {...button} onClick={act}>

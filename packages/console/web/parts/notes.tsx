@@ -15,14 +15,17 @@ export function ErrorNote({
   readonly onRetry?: () => unknown;
 }) {
   if (!error) return null;
+  const { message, problems } = error;
+  /** The message of several problems repeats them, unless some were cut off. */
+  const repeats = problems.every(({ rule }) => message.includes(rule)) && !message.endsWith('more problems.');
   return (
     <div class="error-note stack tight" role="alert">
       <p>
-        <strong>{titleOf(error)}</strong> {error.message}
+        <strong>{titleOf(error)}</strong> {problems.length > 1 && repeats ? '' : message}
       </p>
-      {error.problems.length > 1 && (
+      {problems.length > 1 && (
         <ul>
-          {error.problems.map(({ field, rule }) => (
+          {problems.map(({ field, rule }) => (
             <li key={`${field} ${rule}`}>
               <code>{field}</code> {rule}
             </li>
@@ -46,39 +49,49 @@ function titleOf({ status, code }: ApiError): string {
   );
 }
 
-interface Toast {
+interface ToastOptions {
+  readonly isBad?: boolean;
+  /** Offered while the note is shown, where it brings back what was before. */
+  readonly undo?: (() => unknown) | undefined;
+}
+
+interface Toast extends ToastOptions {
   readonly id: number;
   readonly message: ComponentChildren;
-  readonly isBad: boolean;
 }
 
 const toasts = signal<readonly Toast[]>([]);
 const shownForMs = 6_000;
+const undoForMs = 10_000;
 const maxToasts = 4;
 let nextId = 0;
 
 /** Says that something was done. An error stays until it is closed. */
-export function toast(message: ComponentChildren, isBad = false): void {
+export function toast(message: ComponentChildren, options: ToastOptions = {}): void {
   const id = nextId++;
-  toasts.value = [...toasts.value, { id, message, isBad }].slice(-maxToasts);
-  if (!isBad)
-    setTimeout(() => {
+  toasts.value = [...toasts.value, { id, message, ...options }].slice(-maxToasts);
+  if (options.isBad) return;
+  setTimeout(
+    () => {
       close(id);
-    }, shownForMs);
+    },
+    options.undo ? undoForMs : shownForMs,
+  );
 }
 
 /** Runs an action: says that it is done, or why it is not. Returns undefined if it failed. */
 export async function attempt<Result>(
   action: () => Promise<Result>,
   done?: string,
+  undo?: () => unknown,
 ): Promise<Result | undefined> {
   try {
     const result = await action();
-    if (done !== undefined) toast(done);
+    if (done !== undefined) toast(done, { undo });
     return result;
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    toast(error.message, true);
+    toast(error.message, { isBad: true });
     return undefined;
   }
 }
@@ -91,9 +104,20 @@ function close(id: number): void {
 export function Toasts() {
   return (
     <div class="toasts" role="status" aria-live="polite">
-      {toasts.value.map(({ id, message, isBad }) => (
+      {toasts.value.map(({ id, message, isBad, undo }) => (
         <div key={id} class={isBad ? 'toast bad appear' : 'toast appear'}>
           <p>{message}</p>
+          {undo && (
+            <Button
+              small
+              onClick={() => {
+                close(id);
+                return undo();
+              }}
+            >
+              Undo
+            </Button>
+          )}
           <Button
             small
             kind="plain"

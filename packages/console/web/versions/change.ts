@@ -2,7 +2,8 @@
 import { useState } from 'preact/hooks';
 import { ApiError } from '../api/client.ts';
 import { useSubmission } from '../parts/form.ts';
-import { toast } from '../parts/notes.tsx';
+import { confirmed, type Question } from '../parts/dialog.tsx';
+import { attempt, toast } from '../parts/notes.tsx';
 import { conflictsOf, joined, mergePatchOf, type Choice, type Entry } from './merge.ts';
 
 /** An entry with the tag of its version. */
@@ -29,6 +30,16 @@ export interface Requests<Data> {
   /** Sends a merge patch for the version with this tag. */
   readonly patch: (id: string, etag: string | undefined, body: Entry) => Promise<Version<Data>>;
 }
+
+/** Of a change by which events are lost. */
+export interface Loss<Data> {
+  /** Asked before, where there is one. */
+  readonly question?: Omit<Question, 'danger'>;
+  /** The fields that an undo sets back. */
+  readonly fields: readonly (keyof Data & string)[];
+}
+
+export type LossOf<Data> = (before: Data, after: Data) => Loss<Data> | undefined;
 
 export interface Change<Data> {
   readonly isBusy: boolean;
@@ -57,12 +68,14 @@ export function useEntryForm<Data extends { readonly id: string }, Draft extends
   { version, onVersion }: VersionProps<Data>,
   requests: Requests<Data>,
   draftOf: (data: Data) => Draft,
+  lossOf?: LossOf<Data>,
 ) {
   const { restart, ...editing } = useEditing(version, draftOf);
-  const change = useChange(requests, editing.base, (saved) => {
+  const onSaved = (saved: Version<Data>): void => {
     restart(saved);
     onVersion(saved);
-  });
+  };
+  const change = useChange(requests, editing.base, { onSaved, lossOf });
   return { ...editing, change };
 }
 
@@ -114,30 +127,49 @@ function onTopOf<Data, Draft extends object>(
 function useChange<Data extends { readonly id: string }>(
   { load, patch }: Requests<Data>,
   version: Version<Data>,
-  onSaved: (version: Version<Data>) => void,
+  {
+    onSaved,
+    lossOf,
+  }: { readonly onSaved: (version: Version<Data>) => void; readonly lossOf: LossOf<Data> | undefined },
 ): Change<Data> {
   const [divergence, setDivergence] = useState<Divergence<Data>>();
   const { isBusy, error, run } = useSubmission();
 
-  const send = (base: Data, from: Version<Data>, mine: Data): Promise<boolean> =>
+  const send = (base: Data, from: Version<Data>, mine: Data, loss?: Loss<Data>): Promise<boolean> =>
     run(async () => {
       const { id } = from.data;
       try {
         const saved = await patch(id, from.etag, mergePatchOf({ ...from.data }, { ...mine }));
         setDivergence(undefined);
         onSaved(saved);
-        toast('Saved. The change takes effect within two seconds.');
+        const undo = loss && (() => setBack(saved, from.data, loss));
+        toast('Saved. The change takes effect within two seconds.', { undo });
       } catch (reason) {
         if (!(reason instanceof ApiError) || reason.status !== preconditionFailed) throw reason;
         setDivergence({ base, mine, theirs: await load(id) });
       }
     });
 
+  /** Refused where somebody else has changed the entry meanwhile. */
+  const setBack = async (
+    { data, etag }: Version<Data>,
+    before: Data,
+    { fields }: Loss<Data>,
+  ): Promise<void> => {
+    const of = (entry: Data): Entry => Object.fromEntries(fields.map((field) => [field, entry[field]]));
+    const undone = await attempt(() => patch(data.id, etag, mergePatchOf(of(data), of(before))), 'Undone.');
+    if (undone) onSaved(undone);
+  };
+
   return {
     isBusy,
     error,
     divergence,
-    save: (mine) => send(version.data, version, mine),
+    async save(mine) {
+      const loss = lossOf?.(version.data, mine);
+      if (loss?.question && !(await confirmed({ ...loss.question, danger: true }))) return false;
+      return send(version.data, version, mine, loss);
+    },
     async resolve(choices) {
       if (!divergence) return false;
       const { base, mine, theirs } = divergence;

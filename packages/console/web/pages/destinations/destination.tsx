@@ -5,6 +5,7 @@ import { isLimitedToBoth, may } from '../../api/session.ts';
 import { Action } from '../../parts/action.tsx';
 import { LinkButton } from '../../parts/button.tsx';
 import { Card, Empty, PageHead, PageOfEntry } from '../../parts/card.tsx';
+import { attempt } from '../../parts/notes.tsx';
 import { Status } from '../../parts/status.tsx';
 import { tabOf, Tabs } from '../../parts/tabs.tsx';
 import { hrefOf } from '../../url/location.ts';
@@ -23,6 +24,7 @@ const words = {
     'This token is limited to certain sources and destinations, so totals for the whole destination are hidden.',
   disableMessage:
     'Events that arrive while it is disabled are never delivered to it. To keep them waiting instead, pause the destination.',
+  enabledAgain: 'Enabled. Events that arrived while it was disabled are not delivered.',
   newHereLead:
     'It receives no events. Send a test event, and enable the destination if the receiver accepts it.',
 };
@@ -145,6 +147,9 @@ function Actions({ version, onVersion }: VersionProps<Destination>) {
           question={{ title: `Disable ${id}?`, message: words.disableMessage, danger: true }}
           request={() => setEnabled(false)}
           done="Disabled."
+          undo={async () => {
+            show(await attempt(() => setEnabled(true), words.enabledAgain));
+          }}
           after={show}
         >
           Disable

@@ -5,6 +5,7 @@ import { Button } from '../../parts/button.tsx';
 import { fieldsOf } from '../../parts/entry-form.tsx';
 import { CheckField, ChoiceField, problemOf, TextField } from '../../parts/field.tsx';
 import { ErrorNote } from '../../parts/notes.tsx';
+import { Once } from '../../parts/once.tsx';
 import { useSourceChoice } from '../sources/choice.tsx';
 import { withUrl, type Draft, type UrlDraft } from './draft.ts';
 
@@ -13,6 +14,8 @@ const words = {
     'One per line, for example "Authorization: Bearer abc". Stored values are shown as asterisks. Leave the asterisks to keep a value.',
   secretHint:
     'Signs each request (X-Signature), so that the receiver can verify it. Leave empty to send unsigned requests.',
+  generateHint:
+    'Makes the first secret. To replace it later, rotate it: the previous one then keeps signing for a while.',
   orderings: { none: 'none: fastest', user: 'by user: one event of a user at a time' },
 };
 
@@ -165,6 +168,7 @@ interface SecretProps {
 }
 
 function SecretField({ secret, onSecret, problem }: SecretProps) {
+  const [made, setMade] = useState<string>();
   if (secret === secretMask)
     return <p class="quiet">A secret is set. It cannot be shown. Rotate it to get a new one.</p>;
   return (
@@ -181,12 +185,25 @@ function SecretField({ secret, onSecret, problem }: SecretProps) {
         <Button
           small
           onClick={() => {
-            onSecret(randomHex(secretBytes));
+            const random = randomHex(secretBytes);
+            onSecret(random);
+            setMade(random);
           }}
         >
           Generate
         </Button>
+        <span class="quiet small">{words.generateHint}</span>
       </div>
+      {made !== undefined && (
+        <Once
+          title="New secret"
+          lead="Copy it to the receiver now. Once you save, it signs every request and cannot be shown again."
+          secret={made}
+          onClose={() => {
+            setMade(undefined);
+          }}
+        />
+      )}
     </div>
   );
 }

@@ -11,7 +11,7 @@ import { requests } from './requests.ts';
 
 const words = {
   rotateLead:
-    'Creates a new secret. Requests are also signed with the previous one for a while, so that you can update the receiver.',
+    'Replaces the secret with a new one. Unlike a generated first secret, it does not take over at once: requests are also signed with the previous one for a while, so that you can update the receiver.',
 };
 
 /** Rotates the shared secret. The new one is shown once. */

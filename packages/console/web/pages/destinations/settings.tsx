@@ -3,12 +3,20 @@ import { api, ask } from '../../api/client.ts';
 import { Card } from '../../parts/card.tsx';
 import { DeleteCard } from '../../parts/delete-card.tsx';
 import { Form } from '../../parts/entry-form.tsx';
-import { useEntryForm, type VersionProps } from '../../versions/change.ts';
+import { useEntryForm, type Loss, type VersionProps } from '../../versions/change.ts';
 import { ConflictCard } from '../../versions/conflict.tsx';
 import { draftOf, entryOf, type Destination } from './draft.ts';
 import { DestinationFields } from './fields.tsx';
+import { isolated } from '../../text/isolated.ts';
 import { requests } from './requests.ts';
 import { RotateSecret } from './rotate-secret.tsx';
+
+const words = {
+  disconnectMessage:
+    'Events that arrive while a source is disconnected are never delivered to this destination, even if you connect it again.',
+  deleteMessage:
+    'Later events are not delivered to it, and its pending deliveries become dead letters. Its settings and its secret are deleted.',
+};
 
 export function DestinationSettings({ version, onVersion }: VersionProps<Destination>) {
   const { id } = version.data;
@@ -16,19 +24,29 @@ export function DestinationSettings({ version, onVersion }: VersionProps<Destina
   return (
     <div class="stack">
       <Fields version={version} onVersion={onVersion} />
-      <RotateSecret version={version} onVersion={onVersion} />
+      {version.data.settings.sharedSecret !== undefined && (
+        <RotateSecret version={version} onVersion={onVersion} />
+      )}
       <DeleteCard
         kind="destination"
         id={id}
-        message="Its pending deliveries become dead letters."
+        message={words.deleteMessage}
         onDelete={() => ask(api.DELETE('/v1/destinations/{id}', { params }))}
       />
     </div>
   );
 }
 
+function lossOf(before: Destination, after: Destination): Loss<Destination> | undefined {
+  const lost = before.sources.filter((id) => !after.sources.includes(id)).map(isolated);
+  if (lost.length === 0) return undefined;
+  const title = `Disconnect ${lost.join(', ')}?`;
+  const question = { title, message: words.disconnectMessage, action: 'Disconnect' };
+  return { question, fields: ['sources'] };
+}
+
 function Fields(props: VersionProps<Destination>) {
-  const { draft, setDraft, base, change } = useEntryForm(props, requests, draftOf);
+  const { draft, setDraft, base, change } = useEntryForm(props, requests, draftOf, lossOf);
   const { divergence, error } = change;
   if (divergence) {
     return <ConflictCard kind="destination" change={change} divergence={divergence} />;

@@ -19,13 +19,20 @@ import { isolated } from '../../text/isolated.ts';
 const words = {
   blockMessage:
     'Destinations no longer receive these calls. Calls that arrive while the event is blocked are never delivered, even if you unblock it.',
+  unblocked: 'Event unblocked. Calls that were blocked are not delivered.',
   other: (count: string) =>
     `${count} more calls have events that are not listed, because there are too many names or the names are too long.`,
 };
 
 type SourceEvent = Schema['SourceEvent'];
 
-export function SourceEvents({ id }: { readonly id: string }) {
+interface SourceEventsProps {
+  readonly id: string;
+  /** Called when the source has changed. */
+  readonly onChanged: () => Promise<void>;
+}
+
+export function SourceEvents({ id, onChanged }: SourceEventsProps) {
   const [other, setOther] = useState<Schema['ListSourceEventsAnswer']['other']>();
   const pages = usePages(`events ${id}`, async (cursor, signal) => {
     const page = await ask(
@@ -37,12 +44,13 @@ export function SourceEvents({ id }: { readonly id: string }) {
     setOther(page.other);
     return page;
   });
+  const onDone = () => Promise.all([pages.reload(), onChanged()]);
   return (
     <div class="stack">
       <p class="quiet">The last 90 days, by name. Blocked events are not delivered to any destination.</p>
       <PagedTable
         label="Track events"
-        columns={columnsOf(id, pages.reload)}
+        columns={columnsOf(id, onDone)}
         pages={pages}
         keyOf={({ event }) => event}
         empty={
@@ -54,7 +62,7 @@ export function SourceEvents({ id }: { readonly id: string }) {
       />
       {other && <p class="quiet small">{words.other(formatCount(other.count))}</p>}
       {/* After the list, which would move it. */}
-      {may('write') && !pages.isFirst && <BlockByName id={id} onDone={pages.reload} />}
+      {may('write') && !pages.isFirst && <BlockByName id={id} onDone={onDone} />}
     </div>
   );
 }
@@ -87,11 +95,8 @@ function columnsOf(source: string, onDone: () => unknown): readonly Column<Sourc
         <Action
           small
           label={`Unblock ${event}`}
-          request={() => {
-            const params = { path: { id: source }, query: { event } };
-            return ask(api.DELETE('/v1/sources/{id}/blocked-events', { params }));
-          }}
-          done="Event unblocked."
+          request={() => unblock(source, event)}
+          done={words.unblocked}
           after={onDone}
         >
           Unblock
@@ -112,8 +117,17 @@ async function block(id: string, event: string, onDone: () => unknown): Promise<
   await attempt(
     () => ask(api.PUT('/v1/sources/{id}/blocked-events', { params })),
     'Event blocked. The change takes effect within two seconds.',
+    async () => {
+      await attempt(() => unblock(id, event), words.unblocked);
+      await onDone();
+    },
   );
   await onDone();
+}
+
+function unblock(id: string, event: string): Promise<unknown> {
+  const params = { path: { id }, query: { event } };
+  return ask(api.DELETE('/v1/sources/{id}/blocked-events', { params }));
 }
 
 function BlockByName({ id, onDone }: { readonly id: string; readonly onDone: () => unknown }) {

@@ -5,7 +5,7 @@ import { DeleteCard } from '../../parts/delete-card.tsx';
 import { fieldsOf, Form } from '../../parts/entry-form.tsx';
 import { CheckField, TextField } from '../../parts/field.tsx';
 import { numberOf } from '../../parts/form.ts';
-import { useEntryForm, type VersionProps } from '../../versions/change.ts';
+import { useEntryForm, type Loss, type VersionProps } from '../../versions/change.ts';
 import { ConflictCard } from '../../versions/conflict.tsx';
 import { omit } from '../../versions/omit.ts';
 import { requests, type Source } from './requests.ts';
@@ -14,6 +14,8 @@ import { WriteKeys } from './write-keys.tsx';
 const words = {
   deleteMessage:
     'Calls with its write keys are refused. Disconnect all destinations first: a connected source cannot be deleted.',
+  disableMessage:
+    'Calls that arrive while it is disabled are rejected. They are never delivered, even if you enable it again.',
   rateLimitHint:
     'Calls above the limit are refused with 429. Leave empty for 2,000 while other sources send too.',
   addIpHint:
@@ -63,8 +65,15 @@ function entryOf({ name, addIp, enabled, ...draft }: Draft, before: Source): Sou
   };
 }
 
+function lossOf(before: Source, after: Source): Loss<Source> | undefined {
+  if (!before.enabled || after.enabled) return undefined;
+  const title = `Disable ${before.id}?`;
+  const question = { title, message: words.disableMessage, action: 'Disable' };
+  return { question, fields: ['enabled'] };
+}
+
 function Fields(props: VersionProps<Source>) {
-  const { draft, setDraft, base, change } = useEntryForm(props, requests, draftOf);
+  const { draft, setDraft, base, change } = useEntryForm(props, requests, draftOf, lossOf);
   const { divergence } = change;
   if (divergence) {
     return <ConflictCard kind="source" change={change} divergence={divergence} />;

@@ -47,7 +47,7 @@ export function SourcePage({ id, query }: SourcePageProps) {
       />
       <Tabs label={source.id} steps={['sources', id]} tabs={visible} current={tab} />
       {tab === 'connect' && (source.builtIn ? <BuiltIn /> : <Connect source={source} query={query} />)}
-      {tab === 'events' && <SourceEvents id={id} />}
+      {tab === 'events' && <SourceEvents id={id} onChanged={reload} />}
       {tab === 'usage' && <Usage id={id} />}
       {tab === 'settings' && <SourceSettings version={version} onVersion={set} />}
     </div>

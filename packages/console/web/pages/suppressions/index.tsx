@@ -4,16 +4,26 @@ import { api, ApiError, ask, type Schema } from '../../api/client.ts';
 import { may } from '../../api/session.ts';
 import { Action } from '../../parts/action.tsx';
 import { Card, Empty, PageHead } from '../../parts/card.tsx';
+import { confirmed } from '../../parts/dialog.tsx';
 import { Form, useForm } from '../../parts/entry-form.tsx';
 import { TextField } from '../../parts/field.tsx';
 import { linesOf } from '../../parts/form.ts';
 import { formatCount } from '../../parts/format.ts';
-import { toast } from '../../parts/notes.tsx';
+import { attempt, toast } from '../../parts/notes.tsx';
 import { useList } from '../../lists/pager.tsx';
 import { PagedTable, type Column } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
 import { text } from '../../text/index.ts';
 import { isolated } from '../../text/isolated.ts';
+
+const words = {
+  suppressMessage:
+    'Their events that arrive from now on are never delivered, even if you remove the suppression. Delete calls still are.',
+  released: 'The users are no longer suppressed. Events sent meanwhile are not delivered.',
+};
+
+/** Each is a request. */
+const maxUndone = 20;
 
 type Suppression = Schema['GetSuppressionAnswer'];
 
@@ -69,7 +79,7 @@ function columnsOf(onRemoved: () => unknown): readonly Column<Suppression>[] {
             title: `Deliver events of ${isolated(userId)} again?`,
             message: 'New events are delivered. Events sent during the suppression are not.',
           }}
-          request={() => ask(api.DELETE('/v1/suppressions/{userId}', { params: { path: { userId } } }))}
+          request={() => release(userId)}
           done="The user is no longer suppressed."
           after={onRemoved}
         >
@@ -78,6 +88,10 @@ function columnsOf(onRemoved: () => unknown): readonly Column<Suppression>[] {
       ),
     },
   ];
+}
+
+function release(userId: string): Promise<unknown> {
+  return ask(api.DELETE('/v1/suppressions/{userId}', { params: { path: { userId } } }));
 }
 
 const notFound = 404;
@@ -113,15 +127,27 @@ function Find() {
 }
 
 function Suppress({ onDone }: { readonly onDone: () => Promise<void> }) {
-  const { field, form, setDraft } = useForm({ userIds: '' }, async ({ userIds }) => {
-    const { added } = await ask(api.POST('/v1/suppressions', { body: { userIds: linesOf(userIds) } }));
-    toast(`${formatCount(added)} more users suppressed.`);
+  const { draft, field, form, setDraft } = useForm({ userIds: '' }, async (draft) => {
+    const userIds = [...new Set(linesOf(draft.userIds))];
+    const { added } = await ask(api.POST('/v1/suppressions', { body: { userIds } }));
+    const undo = async (): Promise<void> => {
+      await attempt(() => Promise.all(userIds.map(release)), words.released);
+      await onDone();
+    };
+    // Users who were suppressed before stay so.
+    const isUndoable = added === userIds.length && added <= maxUndone;
+    toast(`${formatCount(added)} more users suppressed.`, isUndoable ? { undo } : {});
     setDraft({ userIds: '' });
     await onDone();
   });
+  const suppress = async (): Promise<void> => {
+    const title = `Suppress ${formatCount(new Set(linesOf(draft.userIds)).size)} users?`;
+    const asked = { title, message: words.suppressMessage, action: 'Suppress users', danger: true };
+    if (await confirmed(asked)) await form.onSubmit();
+  };
   return (
     <Card title="Suppress users">
-      <Form {...form} action="Suppress users" kind="main-action" wide>
+      <Form {...form} onSubmit={suppress} action="Suppress users" kind="main-action" wide>
         <TextField
           label="User ids"
           hint="One per line, as they appear in events."

@@ -5,7 +5,7 @@ import { Button } from '../../../parts/button.tsx';
 import { Card } from '../../../parts/card.tsx';
 import { fieldsOf, Form } from '../../../parts/entry-form.tsx';
 import { CheckField, TextField } from '../../../parts/field.tsx';
-import { useEntryForm, type VersionProps } from '../../../versions/change.ts';
+import { useEntryForm, type Loss, type VersionProps } from '../../../versions/change.ts';
 import { ConflictCard } from '../../../versions/conflict.tsx';
 import { omit } from '../../../versions/omit.ts';
 import type { Destination } from '../draft.ts';
@@ -25,8 +25,9 @@ import { TryFilter } from './try.tsx';
 
 const words = {
   filterLead:
-    'Only events that match all rules are delivered. Without rules, all events are delivered. Delete calls are always delivered.',
-  patternsHint: 'Track event names, one per line. * matches any text.',
+    'Only events that match all rules are delivered. The others are not, and not later either. Without rules, all events are delivered. Delete calls are always delivered.',
+  patternsHint:
+    'Names of track, page and screen calls, one per line. * matches any text. Calls without a name are not affected.',
   conditionHint:
     'JSON, for example {"field": "properties.total", "atLeast": 100}. Operators: equals, oneOf, exists, lessThan, atMost, greaterThan, atLeast; combine with all, any, not.',
   valueHint:
@@ -41,7 +42,7 @@ const sample = {
 };
 
 export function FilterPart(props: VersionProps<Destination>) {
-  const form = useEntryForm(props, requests, ({ filter }) => filterDraftOf(filter));
+  const form = useEntryForm(props, requests, ({ filter }) => filterDraftOf(filter), filtersMore);
   const { draft, setDraft, base, change } = form;
   const { data } = base;
   const [call, setCall] = useState(JSON.stringify(sample, undefined, 2));
@@ -86,6 +87,11 @@ export function FilterPart(props: VersionProps<Destination>) {
       />
     </div>
   );
+}
+
+/** Without a question: the form is about what is not delivered. */
+function filtersMore(_before: Destination, { filter }: Destination): Loss<Destination> | undefined {
+  return filter && { fields: ['filter'] };
 }
 
 function withFilter(destination: Destination, filter: Filter | undefined): Destination {
