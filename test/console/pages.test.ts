@@ -34,6 +34,9 @@ const places: readonly (readonly [place: string, heading: string])[] = [
   ['#/why/event-filtered', 'Why'],
   ['#/why/event-1', 'Why'],
   ['#/replays', 'Dead letters'],
+  ['#/sources/web?tab=usage', 'Website'],
+  ['#/destinations/mailer', 'Mail service'],
+  ['#/destinations/erp?tab=failures', 'Orders'],
 ];
 
 /** Pages with much beside each other. */
@@ -42,7 +45,7 @@ const wide: typeof places = [
   ['#/destinations/erp?tab=filter', 'Orders'],
 ];
 
-test('axe finds nothing serious on any page, in both themes, and no page is wider than the narrowest phone', async () => {
+test('axe finds nothing on any page, in both themes, and no page is wider than the narrowest phone', async () => {
   const { page, complaints, foreign } = await browser.open(url, { token: adminToken });
   for (const [place, heading] of places) {
     await visit(page, place, heading);
@@ -58,7 +61,7 @@ test('axe finds nothing serious on any page, in both themes, and no page is wide
   await page.context().close();
 });
 
-test('the sign-in keeps nothing that a script can read, and axe finds nothing serious on it', async () => {
+test('the sign-in keeps nothing that a script can read, and axe finds nothing on it', async () => {
   const { page, complaints } = await browser.open(url);
   await page.getByLabel('Token').waitFor();
   assert.deepEqual(await axeProblems(page), []);
@@ -113,6 +116,28 @@ test('pages are reached by keyboard alone', async () => {
   await page.getByRole('dialog').waitFor();
   await page.keyboard.press('Escape');
   await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await page.context().close();
+});
+
+test('rows are links', async () => {
+  const { page } = await browser.open(url, { token: adminToken });
+  for (const [place, heading, name] of [
+    ['#/deliveries', 'Deliveries', 'Deliveries'],
+    ['#/filtered', 'Filtered', 'Filtered events'],
+  ] as const) {
+    await visit(page, place, heading);
+    const opening = page.context().waitForEvent('page');
+    const [first] = await page.getByRole('listbox', { name }).getByRole('option').all();
+    await first?.click({ modifiers: ['Control'] });
+    const other = await opening;
+    await other.waitForURL(/#\/(deliveries|why)\/.+/);
+    assert.equal(await page.getByRole('heading', { level: 1 }).innerText(), heading);
+    await other.close();
+  }
+  await visit(page, '#/destinations', 'Destinations');
+  // Not on the text of the link.
+  await page.getByText('https://crm.example.com/hook').click({ force: true });
+  await page.getByRole('heading', { level: 1, name: 'Customer database' }).waitFor();
   await page.context().close();
 });
 
@@ -175,7 +200,8 @@ test('an open page says that the connection is lost, and recovers when control i
   let target: string | undefined = await first.listen();
   await using proxy = await startProxy(() => target);
   const { page } = await browser.open(`http://127.0.0.1:${portOf(proxy)}/`, { token: adminToken });
-  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  // A page that asks for nothing by itself.
+  await visit(page, '#/sources', 'Sources');
   target = undefined;
   await first[Symbol.asyncDispose]();
   proxy.closeAllConnections();
@@ -217,5 +243,6 @@ test('times are in the zone of the reader, with UTC beside them', async () => {
   const local = new Date(Date.parse(instant) + 9 * 3_600_000).toISOString().replace('T', ' ').slice(0, 19);
   assert.ok(shown.startsWith(local), `${shown} for ${instant}`);
   assert.ok(shown.includes(`${instant.replace('T', ' ').slice(0, 19)} UTC`));
+  assert.equal(await page.getByText(/\d UTC/).count(), 1, 'UTC is said once');
   await page.context().close();
 });

@@ -74,7 +74,7 @@ const findProblems = `(() => {
     for (const header of headers) {
       if (header.textContent.trim() === '' || header.scope !== 'col') problems.push('a header without text or scope');
     }
-    const isNamed = table.caption || table.closest('[role="region"][aria-label]');
+    const isNamed = table.caption || table.closest('[role="group"][aria-label]');
     if (!isNamed) problems.push('a table without a name');
   }
   for (const chart of all('figure.chart')) {

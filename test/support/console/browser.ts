@@ -159,7 +159,7 @@ export async function settled(page: Page): Promise<void> {
 /** The rules of axe that depend on colours, and so on the theme. */
 const colourRules = ['color-contrast', 'link-in-text-block'];
 
-/** What axe finds that is serious or critical, as sentences. */
+/** What axe finds, as sentences. */
 export async function axeProblems(page: Page, rules: readonly string[] = []): Promise<string[]> {
   // Once for a page that was loaded: its source is larger than the console.
   if (!(await page.evaluate<boolean>("'axe' in window"))) await page.evaluate(axe.source);
@@ -167,14 +167,12 @@ export async function axeProblems(page: Page, rules: readonly string[] = []): Pr
   const violations = await page.evaluate<AxeResults['violations']>(
     `axe.run(document, ${JSON.stringify(options)}).then(({ violations }) => violations)`,
   );
-  return violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .map(({ id, help, nodes }) => {
-      const where = nodes
-        .slice(0, 3)
-        .map(({ target, failureSummary }) => `${target.join(' ')} ${failureSummary ?? ''}`);
-      return `${id}: ${help}: ${where.join(' | ')}`;
-    });
+  return violations.map(({ id, help, nodes }) => {
+    const where = nodes
+      .slice(0, 3)
+      .map(({ target, failureSummary }) => `${target.join(' ')} ${failureSummary ?? ''}`);
+    return `${id}: ${help}: ${where.join(' | ')}`;
+  });
 }
 
 /** All rules in the light theme and those of colours in the dark one, which is the same document. The page is light again then. */

@@ -8,7 +8,7 @@ export function formatLocal(date: Date): string {
   return local.format(date);
 }
 
-/** `13:03:07 UTC`, with the date where it is another day than that of the reader. */
+/** `2026-11-22 13:03:07 UTC`. */
 export function formatUtc(date: Date): string {
   const [day = '', time = ''] = date.toISOString().split('T');
   return `${day} ${time.slice(0, 8)} UTC`;

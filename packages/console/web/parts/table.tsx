@@ -29,7 +29,7 @@ export function Table<Item>({ label, columns, items, keyOf, empty, error, onRetr
     return <ErrorNote error={error} onRetry={onRetry} />;
   if (items?.length === 0) return <>{empty}</>;
   return (
-    <div class="scroll" role="region" aria-label={label} tabIndex={0} aria-busy={items === undefined}>
+    <div class="scroll" role="group" aria-label={label} tabIndex={0} aria-busy={items === undefined}>
       <table class="table">
         <thead>
           <tr>

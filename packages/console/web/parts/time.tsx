@@ -26,14 +26,14 @@ export function useNow(): number {
   return now.value;
 }
 
-/** `2026-11-22 14:03:07`, with UTC on hover and focus; `both` shows UTC beside it. */
+/** `2026-11-22 14:03:07`, with UTC on hover; `both` also shows UTC, which a page does once. */
 export function Time({ at, both }: { readonly at: string | number; readonly both?: boolean }) {
   const date = new Date(at);
-  const utc = formatUtc(date);
+  const [local, utc] = [formatLocal(date), formatUtc(date)];
   return (
     <time dateTime={date.toISOString()} title={utc} class="numeric">
-      {formatLocal(date)}
-      {both && <span class="quiet small"> · {utc}</span>}
+      {local}
+      {both && <span class="quiet small">{utc === `${local} UTC` ? ' UTC' : ` · ${utc}`}</span>}
     </time>
   );
 }

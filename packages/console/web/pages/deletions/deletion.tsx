@@ -34,7 +34,7 @@ export function DeletionPage({ id }: { readonly id: string }) {
   const params = { path: { id } };
   const { data, error, reload } = useGet('/v1/deletions/{id}', params, { everyMs });
   if (!data) return <PageOfEntry title={id} error={error} onRetry={reload} />;
-  const moment = (at: string | undefined) => at !== undefined && <Time at={at} both />;
+  const moment = (at: string | undefined) => at !== undefined && <Time at={at} />;
   return (
     <div class="stack">
       <PageHead title={id} lead={<Status of={data.state} />}>
@@ -54,7 +54,7 @@ export function DeletionPage({ id }: { readonly id: string }) {
         <Facts
           of={[
             ['Users', formatCount(data.users)],
-            ['Created', moment(data.createdAt)],
+            ['Created', <Time at={data.createdAt} both />],
             ['Updated', moment(data.updatedAt)],
             ['Lifted', moment(data.liftedAt)],
             [

@@ -33,7 +33,7 @@ const columns: readonly Column<Schema['DeletionSummary']>[] = [
       </a>
     ),
   },
-  { title: 'State', cell: ({ state }) => <Status of={state} /> },
+  { title: 'Status', cell: ({ state }) => <Status of={state} /> },
   { title: 'Users', kind: 'number', cell: ({ users }) => formatCount(users) },
   { title: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
   { title: 'Lifted', cell: ({ liftedAt }) => liftedAt !== undefined && <Time at={liftedAt} /> },

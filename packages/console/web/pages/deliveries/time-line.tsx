@@ -73,7 +73,7 @@ function Entry({ tone, at, title, beside, children }: EntryProps) {
         {beside}
         {at !== undefined && (
           <span class="quiet small">
-            <Time at={at} both />
+            <Time at={at} />
           </span>
         )}
       </div>

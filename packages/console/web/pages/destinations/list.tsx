@@ -25,7 +25,7 @@ const columns: readonly Column<Destination>[] = [
     ),
   },
   { title: 'Name', cell: ({ name }) => name, kind: 'wrap' },
-  { title: 'State', cell: (destination) => <Status of={stateOf(destination)} /> },
+  { title: 'Status', cell: (destination) => <Status of={stateOf(destination)} /> },
   { title: 'Sources', cell: ({ sources }) => sources.join(', '), kind: 'wrap' },
   {
     title: 'URLs',

@@ -31,7 +31,7 @@ export function FlowCharts({ overview }: { readonly overview: Schema['Overview']
         ]}
       />
       <ChartCard
-        title="Response time over time"
+        title="Latency over time"
         times={times}
         onRange={choose}
         format={formatDuration}

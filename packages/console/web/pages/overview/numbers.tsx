@@ -33,7 +33,7 @@ export function Numbers({ overview }: { readonly overview: Schema['Overview'] | 
         }
       />
       <Figure
-        label="Response time"
+        label="Latency"
         href={hrefOf(['deliveries'], { ...period })}
         value={total && time(latency?.p50)}
         hint={

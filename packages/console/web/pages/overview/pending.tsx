@@ -16,7 +16,7 @@ export function Tiers({ overview }: { readonly overview: Schema['Overview'] | un
       empty={<Empty title="Nothing is pending." />}
       columns={[
         {
-          title: 'Waiting in',
+          title: 'Pending in',
           cell: ({ tier }) => formatTier(tier),
         },
         { title: 'Reason', kind: 'wrap', cell: ({ reason }) => <Reason of={reason} /> },
@@ -47,7 +47,7 @@ export function Breakers({ overview }: { readonly overview: Schema['Overview'] |
               open since <Time at={openSince} />
             </span>
           )}
-          <Badge tone="bad">{formatCount(deliveries)} deliveries waiting for its probe</Badge>
+          <Badge tone="bad">{formatCount(deliveries)} pending until its probe</Badge>
         </li>
       ))}
     </ul>

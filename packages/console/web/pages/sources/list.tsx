@@ -26,7 +26,7 @@ const columns: readonly Column<Source>[] = [
     ),
   },
   { title: 'Name', cell: ({ name }) => name, kind: 'wrap' },
-  { title: 'State', cell: ({ enabled }) => <Status of={enabled ? 'enabled' : 'disabled'} /> },
+  { title: 'Status', cell: ({ enabled }) => <Status of={enabled ? 'enabled' : 'disabled'} /> },
   {
     title: 'Write keys',
     cell: ({ builtIn, writeKeys }) => (builtIn ? 'built in' : writeKeys.length),

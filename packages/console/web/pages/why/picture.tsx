@@ -78,7 +78,7 @@ function Node({
       <strong>{title}</strong>
       {at !== undefined && (
         <span class="quiet small">
-          <Time at={at} both />
+          <Time at={at} />
         </span>
       )}
       {children}

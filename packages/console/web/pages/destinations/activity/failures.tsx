@@ -24,9 +24,9 @@ const columns: readonly Column<Sample>[] = [
       </a>
     ),
   },
-  { title: 'Attempts', kind: 'number', cell: ({ attempt }) => attempt },
-  { title: 'State', cell: ({ outcome }) => <Status of={outcome} /> },
-  { title: 'Sent', cell: ({ startedAt }) => <Time at={startedAt} /> },
+  { title: 'Attempt', kind: 'number', cell: ({ attempt }) => attempt },
+  { title: 'Outcome', cell: ({ outcome }) => <Status of={outcome} /> },
+  { title: 'Time', cell: ({ startedAt }) => <Time at={startedAt} /> },
   {
     title: 'Response',
     kind: 'wrap',

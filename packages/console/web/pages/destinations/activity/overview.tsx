@@ -74,7 +74,7 @@ function Numbers({ total }: { readonly total: Stats['total'] | undefined }) {
 /** Without statistics, the place that the charts will take. */
 function Charts({ stats }: { readonly stats: Stats | undefined }) {
   if (!stats) {
-    return ['Attempts by outcome', 'Receiver latency', 'Pending over time'].map((title) => (
+    return ['Attempts by outcome', 'Latency over time', 'Pending over time'].map((title) => (
       <Card key={title} title={title}>
         <div class="skeleton chart-skeleton" aria-busy="true" />
       </Card>
@@ -99,7 +99,7 @@ function Charts({ stats }: { readonly stats: Stats | undefined }) {
         ]}
       />
       <ChartCard
-        title="Receiver latency"
+        title="Latency over time"
         times={times}
         format={formatDuration}
         series={[

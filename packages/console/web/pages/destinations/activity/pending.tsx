@@ -17,7 +17,7 @@ type Row = Schema['PendingDeliveries'];
 
 const columns: readonly Column<Row>[] = [
   {
-    title: 'Waiting in',
+    title: 'Pending in',
     cell: ({ tier }) => formatTier(tier),
   },
   { title: 'Reason', kind: 'wrap', cell: ({ reason }) => <Reason of={reason} /> },

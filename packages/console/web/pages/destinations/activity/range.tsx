@@ -15,5 +15,5 @@ export function RangeChoice({ current }: { readonly current: Range }) {
   const choose = (range: Range): void => {
     setQuery({ range });
   };
-  return <Choices label="Time range" choices={ranges} current={current} onChoose={choose} />;
+  return <Choices label="Period" choices={ranges} current={current} onChoose={choose} />;
 }
