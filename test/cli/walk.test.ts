@@ -204,7 +204,7 @@ test('the command line covers the life cycle of a source and a destination', asy
 
   await t.test('it is disabled and deleted', async () => {
     assert.equal(await run(['disable', 'destination', 'crm']), 'The destination crm is disabled.\n');
-    assert.match(await run(['get', 'destinations']), /^crm .* off /m);
+    assert.match(await run(['get', 'destinations']), /^crm .* disabled /m);
     const refused = await tailrace(['delete', 'source', 'web'], env);
     assert.equal(refused.exitCode, 1);
     assert.equal(await run(['delete', 'destination', 'crm']), 'The destination crm is deleted.\n');

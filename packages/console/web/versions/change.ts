@@ -31,7 +31,7 @@ export interface Requests<Data> {
   readonly patch: (id: string, etag: string | undefined, body: Entry) => Promise<Version<Data>>;
 }
 
-/** What a change makes the reader lose. */
+/** Of a change by which events are lost. */
 export interface Loss<Data> {
   /** Asked before, where there is one. */
   readonly question?: Omit<Question, 'danger'>;

@@ -10,6 +10,7 @@ import { useSubmission } from '../../parts/form.ts';
 import { formatBytes, formatCount, formatShare } from '../../parts/format.ts';
 import { toast } from '../../parts/notes.tsx';
 import { isolated } from '../../text/isolated.ts';
+import { place } from '../../url/location.ts';
 
 interface UploadProps {
   readonly source: string;
@@ -62,8 +63,13 @@ export function Upload({ source, names, onDone }: UploadProps) {
     return found;
   };
   const upload = async (): Promise<void> => {
+    const begin = place.peek();
     const changes = file && (await preview(file));
     if (!changes) return;
+    if (place.peek() !== begin) {
+      toast('You left the page before the list was confirmed. Nothing was changed.');
+      return;
+    }
     if (changes.added + changes.removed === 0) {
       toast('The audience has these members already. Nothing was changed.');
       return;
