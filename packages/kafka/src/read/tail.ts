@@ -179,13 +179,6 @@ export async function startTail(
       }
     },
   });
-  // The library does not pass on a batch that holds only transaction markers or aborted records. Skip it here.
-  consumer.on(consumer.events.START_BATCH_PROCESS, ({ payload }) => {
-    if (payload.batchSize > 0) return;
-    const position = positionOf(payload.topic, payload.partition);
-    position.next = Math.max(position.next, Number(payload.lastOffset) + 1);
-    settleWaiters();
-  });
   await unlessClosing(closing, () => session.end(), session.joined);
 
   return {
