@@ -170,9 +170,9 @@ export async function startConsumption(
       else receive(partition, fetched);
     }
     partition.skipTo(batch.lastOffset() + 1);
-    partition.sawRecords(batch.recordBytes);
-    const { timestamp = -1 } = batch.messages.at(-1) ?? {};
-    if (timestamp >= 0) partition.lastTimestamp = timestamp;
+    const last = batch.messages.at(-1);
+    if (last) partition.sawRecords(batch.recordBytes);
+    if (last && last.timestamp >= 0) partition.lastTimestamp = last.timestamp;
     processing.resolveOffset(String(batch.lastOffset()));
     if (partition.full && !partition.paused) {
       partition.paused = true;
@@ -236,13 +236,6 @@ export async function startConsumption(
     // The library has skipped records that expired. It passes on no batch until there is a new record.
     if (fetchedFrom > partition.next && fetchedFrom === end) assignment.relocate(partition);
   };
-  // The library does not pass on a batch that holds only transaction markers or aborted records. Skip it here.
-  consumer.on(consumer.events.START_BATCH_PROCESS, ({ payload }) => {
-    const partition = assignment.get(payload.topic, payload.partition);
-    if (payload.batchSize > 0 || !partition?.located) return;
-    const first = (payload.firstOffset as string | null) ?? payload.lastOffset;
-    if (Number(first) <= partition.next) partition.skipTo(Number(payload.lastOffset) + 1);
-  });
   consumer.on(consumer.events.REBALANCING, () => {
     committer.hurry();
   });

@@ -130,13 +130,6 @@ export async function startFollower(
     settleWaiters();
   });
 
-  // The library does not pass on a batch that holds only transaction markers or aborted records. Skip it here.
-  consumer.on(consumer.events.START_BATCH_PROCESS, ({ payload }) => {
-    if (payload.batchSize > 0) return;
-    positions.set(payload.partition, Math.max(position(payload.partition), Number(payload.lastOffset) + 1));
-    settleWaiters();
-  });
-
   const refresh = async (): Promise<void> => {
     const startedAt = performance.now();
     let offsets: TopicOffsets[];

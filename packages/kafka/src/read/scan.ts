@@ -107,9 +107,8 @@ export async function startScan(
   };
 
   const open = () => {
-    const consumer = createConsumer(`${topic}.scan.${randomUUID()}`);
     const session = startSession({
-      consumer,
+      consumer: createConsumer(`${topic}.scan.${randomUUID()}`),
       topics: [topic],
       classify,
       log,
@@ -123,11 +122,6 @@ export async function startScan(
           if (span) session.seek({ topic, partition }, span.next);
         }
       },
-    });
-    // The library does not pass on a batch that holds only transaction markers or aborted records. Skip it here.
-    consumer.on(consumer.events.START_BATCH_PROCESS, ({ payload }) => {
-      const span = spans.get(payload.partition);
-      if (payload.batchSize === 0 && span) advance(span, Number(payload.lastOffset) + 1);
     });
     return session;
   };

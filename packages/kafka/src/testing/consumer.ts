@@ -205,14 +205,7 @@ export class MemoryConsumer implements GroupMember {
     this.#emit(events.START_BATCH_PROCESS, {
       topic,
       partition,
-      batchSize: batch.messages.length,
-      firstOffset: String(batch.firstOffset()),
-      lastOffset: String(lastOffset),
     });
-    if (batch.isEmpty()) {
-      assigned.position = lastOffset + 1;
-      return;
-    }
     const payload: Pick<EachBatchPayload, 'resolveOffset' | 'commitOffsetsIfNecessary'> = {
       resolveOffset: () => {
         // A seek during the batch has precedence.

@@ -19,13 +19,15 @@ type FetchedPartition = Pick<
   'partition' | 'highWatermark' | 'abortedTransactions' | 'bytes' | 'messages'
 >;
 
-/** The batch of one partition, as the library passes it on. The library's own class converts each offset to a BigInt. */
+/**
+ * The batch of one partition, as the library passes it on. The library's own class converts each offset to a BigInt, and the library keeps
+ * a batch to itself that has only transaction markers and aborted records, although the next one is read after it.
+ */
 export class FetchedBatch {
   readonly topic: string;
   readonly partition: number;
   readonly fetchedOffset: string;
   readonly highWatermark: string;
-  readonly rawMessages: readonly FetchedRecord[];
   /** The mean length of a record as Kafka stores it, compressed. */
   readonly recordBytes: number;
   /** Kafka returns whole batches, which may begin before the requested offset. */
@@ -38,7 +40,6 @@ export class FetchedBatch {
     this.partition = data.partition;
     this.fetchedOffset = fetchedOffset;
     this.highWatermark = data.highWatermark;
-    this.rawMessages = data.messages;
     this.recordBytes = recordBytesOf(data);
     const from = Number(fetchedOffset);
     const first = data.messages.findIndex(({ offset }) => offset >= from);
@@ -51,11 +52,11 @@ export class FetchedBatch {
   }
 
   isEmpty(): boolean {
-    return this.messages.length === 0;
+    return false;
   }
 
   isEmptyDueToFiltering(): boolean {
-    return this.isEmpty() && this.rawMessages.length > 0;
+    return false;
   }
 
   firstOffset(): number | null {
