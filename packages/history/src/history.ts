@@ -129,23 +129,17 @@ export function openHistory(options: HistoryOptions) {
   };
 
   const onRecords = (at: OpenHistory) => async (parts: readonly TailPart[]) => {
-    let portion: TailPart[] = [];
-    let room = recordsTogether;
+    let weight = 0;
     for (const { records, position } of parts) {
-      const weight = position.topic === names.decisions ? weightOfDecision : 1;
-      for (let from = 0; from < records.length;) {
-        const to = from + Math.ceil(room / weight);
-        const next = records[to]?.offset ?? position.next;
-        portion.push({ records: records.slice(from, to), position: { ...position, next } });
-        room -= weight * (Math.min(to, records.length) - from);
-        from = to;
-        if (room > 0) continue;
-        await writePortion(at, portion);
-        portion = [];
-        room = recordsTogether;
-      }
+      weight += records.length * (position.topic === names.decisions ? weightOfDecision : 1);
     }
-    if (portion.length > 0) await writePortion(at, portion);
+    const portions = Math.ceil(weight / recordsTogether);
+    for (let nth = 0; nth < portions; nth += 1) {
+      await writePortion(
+        at,
+        parts.flatMap((part) => portionOf(part, nth, portions)),
+      );
+    }
   };
 
   const open = async (): Promise<OpenHistory> => {
@@ -305,4 +299,11 @@ export function openHistory(options: HistoryOptions) {
       await running;
     },
   };
+}
+
+/** Of each part as much, so that a delivery and its attempt are mostly in the same portion, and written once. */
+function portionOf({ records, position }: TailPart, nth: number, portions: number): readonly TailPart[] {
+  const [from = 0, to = 0] = [nth, nth + 1].map((end) => Math.floor((records.length * end) / portions));
+  const next = records[to]?.offset ?? position.next;
+  return from === to ? [] : [{ records: records.slice(from, to), position: { ...position, next } }];
 }

@@ -1,4 +1,4 @@
-/** The record of `attempts`: one attempt and its outcome, as JSON. It is informational: no decision depends on it. */
+/** The record of `attempts`: one attempt and its outcome, as JSON, without a key. It is informational: no decision depends on it. */
 
 /** The result of one URL in one attempt. */
 export interface UrlAttempt {

@@ -58,7 +58,7 @@ export interface PublisherDependencies {
 const recordOverheadBytes = 64;
 const compressFromBytes = 64 * 1024;
 /** Records without a key in a row that go to one partition while it has pending ones: a large batch compresses better. */
-const withoutKeyTogether = 500;
+const withoutKeyTogether = 100;
 const layoutPauseMs = { first: 100, most: 2_000 };
 
 export class BatchingPublisher implements Publisher {

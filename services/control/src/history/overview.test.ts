@@ -122,6 +122,7 @@ test('the backlog of a destination over time is what was added and has not ended
   const written = Date.now();
   await eventually(() => Date.now() > written);
   await flow.publish(names.deliveriesReplay, { ...second, replayedFrom: '0/0' });
+  await control.historyRead();
   const day = await control.expect(200, { path: '/v1/destinations/late/stats?since=24h' });
   const steps = (day['backlog'] as { deliveries: number }[]).map(({ deliveries }) => deliveries);
   assert.deepEqual([steps[0], steps.at(-1)], [0, 2]);

@@ -172,6 +172,7 @@ test('a recovery replays the dead letters of the destination since a time, and o
 test('what a deleted user did is neither sent again nor replayed: its body was removed', async () => {
   const dead = { attempt: 1, reason: 'user-deleted', body: Buffer.alloc(0) };
   await write(names.deliveriesDead, delivery('of-deleted', 'erp', dead));
+  await control.historyRead();
   const refused = await control.expect(410, resend('of-deleted'));
   assert.match(String(refused['message']), /its user was deleted/);
   const filter = { destination: 'erp', reason: 'user-deleted' };
