@@ -59,7 +59,12 @@ test('an upgrade under load loses nothing, and each repeat has a cause', async (
   await applyTopics(thisRelease, setting.env(schedule));
   await using collector = await startReceiver();
   // What this release writes with tracing on must be readable for the one before.
-  const env = { ...setting.env(schedule), OTEL_EXPORTER_OTLP_ENDPOINT: collector.url };
+  const owner = 'shop/tailrace';
+  const env = {
+    ...setting.env(schedule),
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    TAILRACE_OWNER: owner,
+  };
   const rollouts = await Promise.allSettled(
     [...strategies].map(async ([component, strategy]) => {
       const set = pods[component as keyof typeof replicas];
@@ -88,6 +93,11 @@ test('an upgrade under load loses nothing, and each repeat has a cause', async (
   assert.ok(isConserved(verdict), report(verdict));
   assert.equal(verdict.obligations, load.sent * destinationIds.length);
   assert.ok(collector.requests.length > 0, 'this release traces');
+  const marks = (await readAll(kafka, names.config)).filter(({ key }) => String(key) === 'owner');
+  assert.deepEqual(
+    marks.map(({ value }) => String(value)),
+    [owner],
+  );
   const tier = await readAll(kafka, names.retryTier(3_000));
   assert.ok(tier.length > 0, 'the new tier is used');
   const late = (mostLateMs(tier, ledger.entries) / 1_000).toFixed(1);
