@@ -178,6 +178,11 @@ test('a request after the two seconds of a pause is found', () => {
     'sent while off: event-5 at plain was sent 2100 ms after it was paused',
   ]);
   assert.deepEqual(found({ ...plot(), changes: changes(3_000) }), []);
+  // A replica that was frozen at the time of the pause learns of it when it runs again.
+  const fault = { id: 1, kind: 'service frozen', target: 'delivery-1', atMs: 0, durationMs: 0 } as const;
+  const frozen = (endedAt: number) => [{ fault, beganAt: start, endedAt: start + endedAt, settledAt: start }];
+  assert.deepEqual(found({ ...plot(), changes: changes(2_850) }, { episodes: frozen(3_100) }), []);
+  assert.equal(found({ ...plot(), changes: changes(2_850) }, { episodes: frozen(2_900) }).length, 1);
 });
 
 test('an earlier event that is sent to a deleted user is found, and a destination that was not told', () => {

@@ -121,14 +121,15 @@ function signed({ entries, destinations }: Facts): Violation[] {
 }
 
 /** Nothing is sent from two seconds after a pause or a disabling until its end. */
-function silentWhileOff({ entries, trails, changes }: Facts): Violation[] {
+function silentWhileOff({ entries, trails, changes, episodes }: Facts): Violation[] {
   const startOf = starts(trails);
+  const known = knownAt(episodes);
   return changes.flatMap(({ what, destinationId, begin, end }) => {
     if (what !== 'paused' && what !== 'disabled') return [];
     const during = entries.filter((entry) => {
       if (entry.what !== 'asked' || entry.destinationId !== destinationId) return false;
       const startedAt = startOf(entry);
-      return startedAt > begin.answeredAt + inForceMs && entry.askedAt < end.askedAt;
+      return startedAt > known(begin.answeredAt) && entry.askedAt < end.askedAt;
     });
     return during.map((entry): Violation => {
       const late = startOf(entry) - begin.answeredAt;
@@ -138,14 +139,16 @@ function silentWhileOff({ entries, trails, changes }: Facts): Violation[] {
 }
 
 /** Earlier events of a deleted user are not sent any more, and each destination is told of the deletion. */
-function deleted({ sends, entries, trails, deletions, destinations, changes }: Facts): Violation[] {
+function deleted(facts: Facts): Violation[] {
+  const { sends, entries, trails, deletions, destinations, changes, episodes } = facts;
   const startOf = starts(trails);
+  const known = knownAt(episodes);
   const sent = new Map(sends.map((send) => [idOf(send), send]));
   return deletions.flatMap(({ userId, askedAt, answeredAt }) => {
     const after = entries.filter((entry) => {
       const send = sent.get(entry.eventId);
       const isEarlier = send?.call.userId === userId && (send.acceptedAt ?? Infinity) < askedAt;
-      return entry.what === 'asked' && isEarlier && startOf(entry) > answeredAt + inForceMs;
+      return entry.what === 'asked' && isEarlier && startOf(entry) > known(answeredAt);
     });
     const told = new Set(
       entries
@@ -336,6 +339,17 @@ function starts(trails: readonly Trail[]): (entry: Entry) => number {
       ({ from, until, timedOut }) => from <= askedAt && (timedOut || askedAt <= until + busyReceiverMs),
     );
     return covering.length > 0 ? Math.max(...covering.map(({ from }) => from)) : askedAt;
+  };
+}
+
+/** When all replicas of delivery know what was answered at some time. One that was frozen then learns it when it runs again. */
+function knownAt(episodes: Facts['episodes']): (answeredAt: number) => number {
+  const frozen = episodes.filter(
+    ({ fault }) => fault.kind === 'service frozen' && fault.target.startsWith('delivery-'),
+  );
+  return (answeredAt) => {
+    const during = frozen.filter((one) => one.beganAt <= answeredAt + inForceMs && answeredAt < one.endedAt);
+    return Math.max(answeredAt, ...during.map(({ endedAt }) => endedAt)) + inForceMs;
   };
 }
 

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
@@ -92,7 +93,10 @@ export async function startProcess(options: ProcessOptions): Promise<ServiceProc
     if (running.exitCode === null && running.signalCode === null) {
       const closed = once(running, 'close');
       process.kill(signal === 'SIGTERM' ? signalTo(running.pid ?? 0) : (running.pid ?? 0), signal);
-      const timer = realTimers.setTimeout(() => running.kill('SIGKILL'), limitMs);
+      const timer = realTimers.setTimeout(() => {
+        log.add({ msg: `did not end, and was killed: ${stateOf(running.pid)}` });
+        running.kill('SIGKILL');
+      }, limitMs);
       await closed;
       realTimers.clearTimeout(timer);
     }
@@ -123,6 +127,19 @@ export async function startProcess(options: ProcessOptions): Promise<ServiceProc
     stop,
     [Symbol.asyncDispose]: stop,
   };
+}
+
+/** Whether a process that hangs runs, waits, and for what, or was stopped; for Linux. */
+function stateOf(pid = 0): string {
+  const read = (name: string): string => {
+    try {
+      return readFileSync(`/proc/${pid}/${name}`, 'utf8').trim();
+    } catch {
+      return 'unknown';
+    }
+  };
+  const state = /^State:\s*(.+)$/m.exec(read('status'))?.[1] ?? 'unknown';
+  return `state ${state}, in ${read('wchan')}, system call ${read('syscall')}, times ${read('stat').split(' ').slice(13, 15).join(' ')}`;
 }
 
 /** A line that is not JSON (a stack trace, a warning) becomes `{ msg: line }`. */
