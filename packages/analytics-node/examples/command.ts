@@ -6,7 +6,8 @@
 import { createInterface } from 'node:readline';
 import { Analytics, type Track } from '@tailrace/analytics-node';
 
-const { TAILRACE_ENDPOINT: endpoint = 'http://127.0.0.1:8080', WRITE_KEY: writeKey = 'wk_demo' } = process.env;
+const { TAILRACE_ENDPOINT: endpoint = 'http://127.0.0.1:8080', WRITE_KEY: writeKey = 'wk_demo' } =
+  process.env;
 
 const analytics = new Analytics({
   writeKey,

@@ -4,7 +4,8 @@
  */
 import { Analytics } from '@tailrace/analytics-node';
 
-const { TAILRACE_ENDPOINT: endpoint = 'http://127.0.0.1:8080', WRITE_KEY: writeKey = 'wk_demo' } = process.env;
+const { TAILRACE_ENDPOINT: endpoint = 'http://127.0.0.1:8080', WRITE_KEY: writeKey = 'wk_demo' } =
+  process.env;
 
 const analytics = new Analytics({
   writeKey,
