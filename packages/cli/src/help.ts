@@ -23,6 +23,7 @@ const environment = {
     ['KAFKA_SSL_KEY', 'its private key, as PEM or the path of a file'],
     ['KAFKA_SSL_KEY_PASSWORD', 'password of the private key'],
     ['TAILRACE_TOPIC_PREFIX', 'prefix of topic names (default tailrace.)'],
+    ['TAILRACE_OWNER', 'the installation that the topics belong to'],
     ['TAILRACE_PARTITIONS', 'partitions of topics to create (default 6)'],
     ['TAILRACE_REPLICATION', 'copies of topics to create (default: by the number of brokers)'],
     ['TAILRACE_RETRY_SCHEDULE', 'delays between attempts, such as 10s,1m,5m'],
