@@ -43,7 +43,9 @@ export class Linger {
     if (this.#state.kind === 'off' || !first) return;
     const middle = first.since + this.#mostMs / 2;
     const late = request.filter(({ since }) => since > middle).length;
-    const lateArrivals = this.#state.lateArrivals * pastWait + late * (1 - pastWait);
+    const mean = this.#state.lateArrivals * pastWait + late * (1 - pastWait);
+    // Not more, so that it ends soon when fewer records arrive.
+    const lateArrivals = Math.min(1, mean);
     this.#state =
       lateArrivals < leastLateArrivals ? { kind: 'off', until: now + restMs } : { kind: 'on', lateArrivals };
   }

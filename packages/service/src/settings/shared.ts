@@ -104,8 +104,8 @@ export function latency() {
     env: 'TAILRACE_LATENCY',
     default: 'balanced',
     description:
-      'balanced: while many events arrive, each waits up to 8 ms for others that share its request to Kafka, which halves the CPU ' +
-      'time of an event. lowest: none waits.',
+      'balanced: while many events arrive, each waits up to 8 ms for others that share its request to Kafka, which saves a quarter ' +
+      'of the CPU time at 200 a second and a third at 1,000. lowest: none waits.',
   });
 }
 
