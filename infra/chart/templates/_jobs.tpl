@@ -5,8 +5,8 @@ A Job cannot be changed, so its name contains a hash of this spec, and a changed
 {{- define "tailrace.jobSpec" -}}
 {{- $jobs := .root.Values.jobs -}}
 backoffLimit: {{ int64 $jobs.backoffLimit }}
-{{- if not (kindIs "invalid" $jobs.ttlSecondsAfterFinished) }}
-ttlSecondsAfterFinished: {{ int64 $jobs.ttlSecondsAfterFinished }}
+{{- with include "tailrace.jobLifetime" .root }}
+{{ . }}
 {{- end }}
 template:
   {{- $containers := printf "- name: %s\n  args: %s" .name (toJson .args) }}
@@ -27,6 +27,15 @@ spec:
 {{/* Settings that a Job which works on topics only does not need. */}}
 {{- define "tailrace.apiSettings" -}}TAILRACE_URL,TAILRACE_API_TOKEN,TAILRACE_DOCTOR_TARGETS,TAILRACE_EXPORT_PASSPHRASE{{- end }}
 {{- define "tailrace.secretKeySettings" -}}TAILRACE_SECRET_KEY,TAILRACE_SECRET_KEY_PREVIOUS{{- end }}
+
+{{/* How long a finished Job stays; nothing where it stays for good. */}}
+{{- define "tailrace.jobLifetime" -}}
+{{- with .Values.jobs -}}
+{{- if not (kindIs "invalid" .ttlSecondsAfterFinished) -}}
+ttlSecondsAfterFinished: {{ int64 .ttlSecondsAfterFinished }}
+{{- end -}}
+{{- end -}}
+{{- end }}
 
 {{- define "tailrace.doctorPod" -}}
 {{- $ingest := printf "http://%s-ingest:%v" (include "tailrace.fullname" .) .Values.ingest.service.port -}}

@@ -7,7 +7,7 @@
  * - `on`: records wait. Ends when too few records arrive in the second half of the waits. Senders that wait for their
  *   acknowledgements all arrive in the first half.
  */
-export type LingerState =
+type LingerState =
   | { readonly kind: 'off'; readonly until: number }
   | { readonly kind: 'on'; readonly lateArrivals: number };
 

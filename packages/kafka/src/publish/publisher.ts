@@ -84,8 +84,13 @@ export class BatchingPublisher implements Publisher {
 
   constructor(dependencies: PublisherDependencies, options: PublisherOptions = {}) {
     this.#deps = dependencies;
-    const unlimited = { giveUpAfterMs: Infinity, maxBufferedBytes: Infinity };
-    this.#options = { lingerMs: 0, compressFromBytes, ...unlimited, ...options };
+    this.#options = {
+      lingerMs: 0,
+      compressFromBytes,
+      giveUpAfterMs: Infinity,
+      maxBufferedBytes: Infinity,
+      ...options,
+    };
   }
 
   get bufferedBytes(): number {

@@ -3,6 +3,7 @@
  * to another store, together with its offsets.
  */
 import { randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
 import { topicOffsets } from '../admin/offsets.ts';
 import { toRecord } from '../fetched-record.ts';
 import { KnownEnds } from '../lag/known-ends.ts';
@@ -111,7 +112,8 @@ export async function startTail(
   let waiters: Waiter[] = [];
   let closed = false;
   let delivering = Promise.resolve();
-  const pauses = new Set<() => void>();
+  /** Ends the pauses between fetches. */
+  let pausing = new AbortController();
 
   /** Updates the end of each partition. Records that expired before they were read are skipped. */
   const updateEnds = async (): Promise<void> => {
@@ -149,19 +151,9 @@ export async function startTail(
     });
   };
 
-  const pause = (ms: number): Promise<void> =>
-    new Promise((resolve) => {
-      const end = (): void => {
-        clearTimeout(timer);
-        pauses.delete(end);
-        resolve();
-      };
-      const timer = setTimeout(end, ms);
-      pauses.add(end);
-    });
-
   const endPauses = (): void => {
-    for (const end of pauses) end();
+    pausing.abort();
+    pausing = new AbortController();
   };
 
   const deliver = async (batches: readonly FetchedBatch[]): Promise<void> => {
@@ -202,7 +194,8 @@ export async function startTail(
     await delivering;
     const hasMore = batches.some((batch) => Number(batch.highWatermark) > batch.lastOffset() + 1);
     if (hasMore || closed || waiters.length > 0) return;
-    await pause(stepMs - (performance.now() - since));
+    const leftMs = Math.max(0, stepMs - (performance.now() - since));
+    await wait(leftMs, undefined, { signal: pausing.signal }).catch(() => undefined);
   };
 
   await updateEnds();

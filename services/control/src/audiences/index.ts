@@ -17,6 +17,7 @@ import { readMembers, type MembershipFormat } from './read-members.ts';
 import { takeRoom, unlessAborted, type Room } from './room.ts';
 import {
   audienceKey,
+  previewedUsers,
   type Audience,
   type AudienceKey,
   type AudiencePreview,
@@ -53,9 +54,6 @@ export interface Upload extends AudienceTarget {
   /** Whether an upload without members may remove all members. */
   readonly allowEmpty: boolean;
 }
-
-/** The users that a preview names of those who join, and of those who leave. */
-const previewedUsers = 20;
 
 export async function openAudiences(options: AudiencesOptions): Promise<Audiences> {
   const view = await openAudienceView(options.kafka, options.names.audiencesSyncs);

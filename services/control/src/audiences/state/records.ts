@@ -56,15 +56,18 @@ export const syncSchema = Type.Object({
   ),
 });
 
-const someUsers = (description: string) => Type.Array(Type.String(), { description });
+/** The users that a preview names of those who join, and of those who leave. */
+export const previewedUsers = 20;
+const firstUsers = (who: string) =>
+  Type.Array(Type.String(), { description: `the first ${previewedUsers} users who would ${who}` });
 
 export const previewSchema = Type.Object({
   read: count('lines of the upload'),
   members: count('distinct users in the upload'),
   added: count('users who would join'),
   removed: count('users who would leave'),
-  joining: someUsers('the first 20 users who would join'),
-  leaving: someUsers('the first 20 users who would leave'),
+  joining: firstUsers('join'),
+  leaving: firstUsers('leave'),
 });
 export type AudiencePreview = ValueOf<typeof previewSchema>;
 
