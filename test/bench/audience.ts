@@ -7,12 +7,11 @@ import path from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { applyConfiguration } from '@tailrace/config';
 import { freePort } from '@tailrace/local';
 import { topicNames, topicSpecs } from '@tailrace/topology';
 import { obey, runBench, say, type Bench } from './processes/bench.ts';
-import { count, type CommandLine } from './command-line.ts';
+import { count, readOptions, type CommandLine } from './command-line.ts';
 import { openKafka, untilTaken } from './processes/kafka.ts';
 import { renderMachine, type Machine } from './figures/machine.ts';
 import { cpuSeconds, peakBytes } from './figures/measure.ts';
@@ -38,29 +37,12 @@ Syncs an audience through control, and syncs it again with changes, on a broker 
 `;
 
 function readCommandLine(args: readonly string[]): CommandLine<Options> {
-  try {
-    const text = { type: 'string' } as const;
-    const options = {
-      members: text,
-      changes: text,
-      rate: text,
-      partitions: text,
-      help: { type: 'boolean' },
-    } as const;
-    const { values } = parseArgs({ args: [...args], options });
-    if (values.help) return { kind: 'help', usage };
-    return {
-      kind: 'run',
-      options: {
-        members: count('members', values.members, 1_000_000),
-        changes: count('changes', values.changes, 1_000),
-        rate: count('rate', values.rate, 1_000_000),
-        partitions: count('partitions', values.partitions, 6),
-      },
-    };
-  } catch (error) {
-    return { kind: 'mistake', message: `${(error as Error).message}\n\n${usage}` };
-  }
+  return readOptions(args, { usage, texts: ['members', 'changes', 'rate', 'partitions'] }, (values) => ({
+    members: count('members', values.members, 1_000_000),
+    changes: count('changes', values.changes, 1_000),
+    rate: count('rate', values.rate, 1_000_000),
+    partitions: count('partitions', values.partitions, 6),
+  }));
 }
 
 interface Run {

@@ -5,14 +5,13 @@
  */
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { freePort } from '@tailrace/local';
 import { topicNames } from '@tailrace/topology';
 import { openBrowser, settled, type ConsoleBrowser } from '../support/console/browser.ts';
 import { placesOf, type Place } from '../support/console/places.ts';
 import { createVisitor } from '../support/console/visits.ts';
 import { scroll, visitTimed, type TimedVisit } from './console/timed.ts';
-import { count, type CommandLine } from './command-line.ts';
+import { count, readOptions, type CommandLine } from './command-line.ts';
 import { configure, topicSettings, writeHistory } from './console/fill.ts';
 import { report, type Memory, type Results } from './console/report.ts';
 import { peakBytes, residentBytes } from './figures/measure.ts';
@@ -39,22 +38,11 @@ Opens every page of the console on control with a long history, on a broker of i
 `;
 
 function readCommandLine(args: readonly string[]): CommandLine<Options> {
-  try {
-    const text = { type: 'string' } as const;
-    const options = { deliveries: text, rounds: text, rows: text, help: { type: 'boolean' } } as const;
-    const { values } = parseArgs({ args: [...args], options });
-    if (values.help) return { kind: 'help', usage };
-    return {
-      kind: 'run',
-      options: {
-        deliveries: count('deliveries', values.deliveries, 1_000_000),
-        rounds: count('rounds', values.rounds, 10),
-        rows: count('rows', values.rows, 100_000),
-      },
-    };
-  } catch (error) {
-    return { kind: 'mistake', message: `${(error as Error).message}\n\n${usage}` };
-  }
+  return readOptions(args, { usage, texts: ['deliveries', 'rounds', 'rows'] }, (values) => ({
+    deliveries: count('deliveries', values.deliveries, 1_000_000),
+    rounds: count('rounds', values.rounds, 10),
+    rows: count('rows', values.rows, 100_000),
+  }));
 }
 
 const token = 'bench-console-token';

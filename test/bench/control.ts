@@ -7,7 +7,6 @@ import { randomUUID } from 'node:crypto';
 import { readdirSync, readlinkSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { freePort } from '@tailrace/local';
 import type { Kafka } from '@tailrace/kafka';
 import { deliveryKey, encodeDelivery, type Delivery } from '@tailrace/records';
@@ -16,13 +15,14 @@ import { topicNames, type TopicNames } from '@tailrace/topology';
 import { DeliveryMetrics } from '../../services/delivery/src/observe/metrics.ts';
 import { Observer } from '../../services/delivery/src/observe/observer.ts';
 import { attemptPublishing } from '../../services/delivery/src/open.ts';
-import { count, type CommandLine } from './command-line.ts';
+import { count, readOptions, type CommandLine } from './command-line.ts';
 import { configure, topicSettings } from './console/fill.ts';
 import type { BareReaderSettings, FromBareReader, ToBareReader } from './control/bare-reader-process.ts';
 import { renderHotSpots } from './figures/hot-spots.ts';
 import { renderMachine, type Machine } from './figures/machine.ts';
 import { peakBytes, startCpuMeter, type ByProcess } from './figures/measure.ts';
 import { hundredths, mebibytes, table, whole } from './figures/table.ts';
+import { atRate } from './load/at-rate.ts';
 import { createCalls } from './load/calls.ts';
 import { obey, runBench, say, type Bench } from './processes/bench.ts';
 import { startChild } from './processes/children.ts';
@@ -48,29 +48,12 @@ Measures the CPU time of control for an event, and what an event takes in Kafka,
 `;
 
 function readCommandLine(args: readonly string[]): CommandLine<Options> {
-  try {
-    const text = { type: 'string' } as const;
-    const options = {
-      rate: text,
-      seconds: text,
-      burst: text,
-      profile: text,
-      help: { type: 'boolean' },
-    } as const;
-    const { values } = parseArgs({ args: [...args], options });
-    if (values.help) return { kind: 'help', usage };
-    return {
-      kind: 'run',
-      options: {
-        rate: count('rate', values.rate, 200),
-        seconds: count('seconds', values.seconds, 30),
-        burst: count('burst', values.burst, 20_000),
-        profileFolder: values.profile && path.resolve(values.profile),
-      },
-    };
-  } catch (error) {
-    return { kind: 'mistake', message: `${(error as Error).message}\n\n${usage}` };
-  }
+  return readOptions(args, { usage, texts: ['rate', 'seconds', 'burst', 'profile'] }, (values) => ({
+    rate: count('rate', values.rate, 200),
+    seconds: count('seconds', values.seconds, 30),
+    burst: count('burst', values.burst, 20_000),
+    profileFolder: values.profile && path.resolve(values.profile),
+  }));
 }
 
 interface Section {
@@ -160,8 +143,9 @@ async function measure(bench: Bench, { rate, seconds, burst, profileFolder }: Op
   const idle = Object.fromEntries(
     Object.entries(meter.read()).map(([name, cpu]) => [name, cpu / idleSeconds]),
   );
+  const independent = { count: rate * seconds, ratePerSecond: rate, spacing: 'poisson' } as const;
   const sections = [
-    await section(`${rate} a second`, rate * seconds, () => atRandomTimes(rate * seconds, rate, write)),
+    await section(`${rate} a second`, independent.count, () => atRate(independent, write)),
     await section('burst', burst, () => atOnce(burst, write)),
   ];
   const peak = peakBytes(control.pid);
@@ -222,21 +206,6 @@ async function atOnce(events: number, write: () => Promise<void>): Promise<void>
     while ((left -= 1) >= 0) await write();
   };
   await Promise.all(Array.from({ length: inFlight }, writer));
-}
-
-/** Events that do not know of each other: a Poisson process. */
-async function atRandomTimes(events: number, rate: number, write: () => Promise<void>): Promise<void> {
-  const writing: Promise<void>[] = [];
-  for (
-    let due = performance.now();
-    writing.length < events;
-    due -= (Math.log(1 - Math.random()) * 1_000) / rate
-  ) {
-    const earlyMs = due - performance.now();
-    if (earlyMs > 0) await sleep(earlyMs);
-    writing.push(write());
-  }
-  await Promise.all(writing);
 }
 
 /** Resolves when the history has this number of delivered deliveries. */

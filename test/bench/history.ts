@@ -4,11 +4,10 @@
  */
 import assert from 'node:assert/strict';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { parseArgs } from 'node:util';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Kafka, TailOptions } from '@tailrace/kafka';
 import { names, newCluster, openApi, type Api } from '../../services/control/src/testing/api.ts';
-import { count, type CommandLine } from './command-line.ts';
+import { count, readOptions, type CommandLine } from './command-line.ts';
 import { describeMachine, renderMachine } from './figures/machine.ts';
 import { peakBytes, residentBytes } from './figures/measure.ts';
 import { mebibytes, table, tenths, whole } from './figures/table.ts';
@@ -30,21 +29,10 @@ Fills a history and measures the routes that read it, in one process without Kaf
 `;
 
 function readCommandLine(args: readonly string[]): CommandLine<Options> {
-  try {
-    const text = { type: 'string' } as const;
-    const options = { deliveries: text, requests: text, help: { type: 'boolean' } } as const;
-    const { values } = parseArgs({ args: [...args], options });
-    if (values.help) return { kind: 'help', usage };
-    return {
-      kind: 'run',
-      options: {
-        deliveries: count('deliveries', values.deliveries, 1_000_000),
-        requests: count('requests', values.requests, 200),
-      },
-    };
-  } catch (error) {
-    return { kind: 'mistake', message: `${(error as Error).message}\n\n${usage}` };
-  }
+  return readOptions(args, { usage, texts: ['deliveries', 'requests'] }, (values) => ({
+    deliveries: count('deliveries', values.deliveries, 1_000_000),
+    requests: count('requests', values.requests, 200),
+  }));
 }
 
 await obey(readCommandLine(process.argv.slice(2)), measure);

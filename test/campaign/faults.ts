@@ -87,15 +87,15 @@ export async function begin(stage: Stage, fault: Fault): Promise<End | undefined
       await stage.addPartitions(target);
       return none;
     case 'destination paused':
-      return change(stage, target, 'paused', { paused: true }, { paused: false });
+      return change(stage, target, 'paused', { set: { paused: true }, unset: { paused: false } });
     case 'destination disabled':
-      return change(stage, target, 'disabled', { enabled: false }, { enabled: true });
+      return change(stage, target, 'disabled', { set: { enabled: false }, unset: { enabled: true } });
     case 'filter set': {
       const filter = { condition: { field: 'userId', oneOf: stage.cast.users.filter(passesFilter) } };
-      return change(stage, target, 'filtered', { filter }, { filter: null });
+      return change(stage, target, 'filtered', { set: { filter }, unset: { filter: null } });
     }
     case 'rate limited':
-      return change(stage, target, 'limited', { rateLimit: 5 }, { rateLimit: null });
+      return change(stage, target, 'limited', { set: { rateLimit: 5 }, unset: { rateLimit: null } });
     case 'secret changed':
       await stage.changeSecret(target);
       return none;
@@ -126,15 +126,14 @@ function nodeOf({ cluster }: Stage, name: string) {
 
 /** As a controller of Kubernetes, again where a start fails because Kafka is away. */
 async function restart(stage: Stage, name: string): Promise<void> {
-  while (
-    !(await processOf(stage, name)
+  const restarts = (): Promise<boolean> =>
+    processOf(stage, name)
       .restart()
       .then(
         () => true,
         () => false,
-      ))
-  )
-    await backOff();
+      );
+  while (!(await restarts())) await backOff();
 }
 
 /** Four fifths of the time it is stopped, as on a machine that is far too busy. */
@@ -171,7 +170,7 @@ async function change(
   { ask, changes }: Stage,
   destinationId: string,
   what: Change['what'],
-  ...[set, unset]: readonly [set: object, unset: object]
+  { set, unset }: { readonly set: object; readonly unset: object },
 ): Promise<End> {
   const patch = (body: object): Promise<Asked> =>
     ask({ method: 'PATCH', path: `/v1/destinations/${destinationId}`, body });

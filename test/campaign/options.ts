@@ -1,6 +1,5 @@
 /** The command line of a campaign. */
-import { parseArgs } from 'node:util';
-import { count, someOf, type CommandLine } from '../bench/command-line.ts';
+import { count, readOptions, someOf, type CommandLine } from '../bench/command-line.ts';
 import { kinds, type Kind } from './schedule.ts';
 
 export interface Options {
@@ -41,41 +40,28 @@ Kinds of faults: ${kinds.join(', ')}.
 `;
 
 export function readCommandLine(args: readonly string[]): CommandLine<Options> {
-  try {
-    const { values } = parseArgs({
-      args: [...args],
-      options: {
-        seed: { type: 'string' },
-        minutes: { type: 'string' },
-        hours: { type: 'string' },
-        events: { type: 'string' },
-        'fault-every': { type: 'string' },
-        replicas: { type: 'string' },
-        only: { type: 'string' },
-        keep: { type: 'string' },
-        shrink: { type: 'boolean', default: false },
-        'dry-run': { type: 'boolean', default: false },
-        out: { type: 'string' },
-        help: { type: 'boolean', short: 'h', default: false },
-      },
-    });
-    if (values.help) return { kind: 'help', usage };
-    const hours = values.hours === undefined ? 0 : count('hours', values.hours, 0);
-    const minutes = hours > 0 ? hours * 60 : count('minutes', values.minutes, 2);
-    const options: Options = {
-      seed: count('seed', values.seed, 1),
-      lengthMs: minutes * 60_000,
-      events: count('events', values.events, minutes * 600),
-      faultEveryMs: count('fault-every', values['fault-every'], 10) * 1_000,
-      replicas: count('replicas', values.replicas, 2),
-      kinds: someOf(kinds, 'only', values.only),
-      keep: values.keep?.split(',').map((id) => count('keep', id.trim(), NaN)),
-      shrink: values.shrink,
-      dry: values['dry-run'],
-      out: values.out ?? 'test/.results/campaign',
-    };
-    return { kind: 'run', options };
-  } catch (error) {
-    return { kind: 'mistake', message: `${(error as Error).message}\n\n${usage}` };
-  }
+  return readOptions(
+    args,
+    {
+      usage,
+      texts: ['seed', 'minutes', 'hours', 'events', 'fault-every', 'replicas', 'only', 'keep', 'out'],
+      flags: ['shrink', 'dry-run'],
+    },
+    (values) => {
+      const hours = values.hours === undefined ? 0 : count('hours', values.hours, 0);
+      const minutes = hours > 0 ? hours * 60 : count('minutes', values.minutes, 2);
+      return {
+        seed: count('seed', values.seed, 1),
+        lengthMs: minutes * 60_000,
+        events: count('events', values.events, minutes * 600),
+        faultEveryMs: count('fault-every', values['fault-every'], 10) * 1_000,
+        replicas: count('replicas', values.replicas, 2),
+        kinds: someOf(kinds, 'only', values.only),
+        keep: values.keep?.split(',').map((id) => count('keep', id.trim(), NaN)),
+        shrink: values.shrink ?? false,
+        dry: values['dry-run'] ?? false,
+        out: values.out ?? 'test/.results/campaign',
+      };
+    },
+  );
 }

@@ -120,8 +120,8 @@ function sentencesOf(figures: Figures): string[] {
     violations.length === 0
       ? 'no violations'
       : `${whole(violations.length)} violations: ${[...rules].map(([rule, list]) => `${rule} ${list.length}`).join(', ')}`,
-    ...[...rules.values()].flatMap((list) =>
-      list.slice(0, Math.ceil(shownViolations / rules.size)).map(({ rule, says }) => `${rule}: ${says}`),
-    ),
+    ...Array.from(rules.values(), (list) => list.slice(0, Math.ceil(shownViolations / rules.size)))
+      .flat()
+      .map(({ rule, says }) => `${rule}: ${says}`),
   ];
 }

@@ -1,4 +1,5 @@
 /** Draws the faults of a campaign: the same seed gives the same list. Which faults may be at the same time is decided here, by what each holds. */
+import { seeded } from '@tailrace/testing';
 
 export const services = ['ingest', 'router', 'delivery', 'control'] as const;
 export type Service = (typeof services)[number];
@@ -40,9 +41,9 @@ interface Nature {
   readonly once?: true;
 }
 
-const replicasOf = ({ replicas }: Cast, names: readonly Service[] = services): string[] =>
+export const replicasOf = ({ replicas }: Cast, names: readonly Service[] = services): string[] =>
   names.flatMap((name) => Array.from({ length: replicas[name] }, (_, place) => `${name}-${place + 1}`));
-const brokersOf = ({ brokers }: Cast): string[] =>
+export const brokersOf = ({ brokers }: Cast): string[] =>
   Array.from({ length: brokers }, (_, place) => `broker-${place + 1}`);
 /** Pairs of a broker and another broker, or a service. */
 const pairsOf = (cast: Cast): (readonly [string, string])[] =>
@@ -154,7 +155,7 @@ const restMs = 2_000;
 const tries = 20;
 
 export function draw({ seed, cast, lengthMs, everyMs, kinds: wanted = kinds }: Draw): readonly Fault[] {
-  const random = randomOf(seed);
+  const random = seeded(seed);
   const upTo = (least: number, most: number): number => Math.round(least + random() * (most - least));
   const faults: Fault[] = [];
   const heldUntil = new Map<string, number>();
@@ -200,18 +201,4 @@ export function waysOf(target: string): readonly (readonly [from: string, to: st
         [a, b],
         [b, a],
       ];
-}
-
-/** Numbers from 0 to 1, the same for the same seed. The steps are those of a linear congruential generator, mixed by shifts. */
-export function randomOf(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    let mixed = state ^ (state >>> 15);
-    mixed = Math.imul(mixed, 0x2c1b3c6d);
-    mixed ^= mixed >>> 12;
-    mixed = Math.imul(mixed, 0x297a2d39);
-    mixed ^= mixed >>> 15;
-    return (mixed >>> 0) / 2 ** 32;
-  };
 }

@@ -26,7 +26,7 @@ import { backOff } from '../support/steadily.ts';
 import { thisRelease } from '../support/upgrade/former-release.ts';
 import { PodSet, type Pod } from '../support/upgrade/pods.ts';
 import type { Asked, Change, Decided, Deletion, Destination } from './facts.ts';
-import { services, type Cast, type Fault, type Service } from './schedule.ts';
+import { brokersOf, replicasOf, services, type Cast, type Fault, type Service } from './schedule.ts';
 
 export const writeKey = 'wk_campaign';
 const sourceId = 'web';
@@ -100,12 +100,9 @@ export interface Stage extends AsyncDisposable {
 
 export async function openStage(cast: Cast, faults: readonly Fault[]): Promise<Stage> {
   await using opened = new AsyncDisposableStack();
-  const brokerNames = Array.from({ length: cast.brokers }, (_, place) => `broker-${place + 1}`);
-  const replicaNames = services.flatMap((service) =>
-    Array.from({ length: cast.replicas[service] }, (_, place) => `${service}-${place + 1}`),
-  );
+  const brokerNames = brokersOf(cast);
   const others = services.map((service) => `another-${service}`);
-  const network = opened.use(new Network([...brokerNames, ...replicaNames, ...others]));
+  const network = opened.use(new Network([...brokerNames, ...replicasOf(cast), ...others]));
   const properties = { 'default.replication.factor': 3, 'min.insync.replicas': 2 };
   const cluster = opened.use(await ownCluster({ size: cast.brokers, network, properties }));
   const kafka = opened.use(openKafka(cluster.brokers));
@@ -198,9 +195,8 @@ export async function openStage(cast: Cast, faults: readonly Fault[]): Promise<S
   };
   const replicas = new Map<string, Pod>();
   for (const service of services) {
-    for (let place = 1; place <= cast.replicas[service]; place += 1) {
-      const party = `${service}-${place}`;
-      replicas.set(party, await pods[service].start(thisRelease, await environmentOf(party), place));
+    for (const [place, party] of replicasOf(cast, [service]).entries()) {
+      replicas.set(party, await pods[service].start(thisRelease, await environmentOf(party), place + 1));
     }
   }
   const environmentOfAnother = new Map<Service, Environment>();

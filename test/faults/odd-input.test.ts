@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { eventually } from '@tailrace/testing';
+import { eventually, seeded } from '@tailrace/testing';
 import { sharedBroker } from '../support/kafka/broker.ts';
 import { startPipelineOfProcesses, type Connection, type Pipeline } from '../support/processes/pipeline.ts';
 import type { ServiceProcess } from '../support/processes/process.ts';
@@ -16,7 +16,7 @@ import { status } from '../support/receivers/answers.ts';
 import { startReceiver } from '../support/receivers/receiver.ts';
 import { backOff } from '../support/steadily.ts';
 import { watchTopic } from '../support/kafka/topics.ts';
-import { oddInputs, seeded, type OddInputContext } from './odd-input.ts';
+import { oddInputs, type OddInputContext } from './odd-input.ts';
 
 const count = Number(process.env['ODD_INPUT_COUNT'] ?? 30);
 const seed = Number(process.env['ODD_INPUT_SEED'] ?? randomInt(1_000_000));

@@ -1,6 +1,7 @@
 export { collect, type Collected, type Wanted } from './collected.ts';
 export { eventually } from './eventually.ts';
 export { limitMs, realTimers } from './limit.ts';
+export { seeded } from './seeded.ts';
 export {
   holdRealTime,
   simulatedStart,

@@ -1,6 +1,5 @@
 /** The command line of the delivery bench. */
-import { parseArgs } from 'node:util';
-import { count, someOf, type CommandLine } from '../command-line.ts';
+import { count, readOptions, someOf, type CommandLine } from '../command-line.ts';
 
 /** In the order in which the scenarios run. */
 export const scenarios = [
@@ -124,69 +123,66 @@ const quick: typeof defaults = {
 const long: typeof defaults = { ...defaults, overloadSeconds: 600, backlog: 1_000_000 };
 
 export function readCommandLine(args: readonly string[]): CommandLine<Options> {
-  try {
-    const { values } = parseArgs({
-      args: [...args],
-      options: {
-        only: { type: 'string' },
-        overload: { type: 'string' },
-        kinds: { type: 'string' },
-        events: { type: 'string' },
-        runs: { type: 'string' },
-        rate: { type: 'string' },
-        seconds: { type: 'string' },
-        'fleet-events': { type: 'string' },
-        'fleet-rate': { type: 'string' },
-        'overload-seconds': { type: 'string' },
-        waiting: { type: 'string' },
-        backlog: { type: 'string' },
-        'beside-seconds': { type: 'string' },
-        bad: { type: 'string' },
-        'bad-rate': { type: 'string' },
-        limited: { type: 'string' },
-        destinations: { type: 'string' },
-        burst: { type: 'string' },
-        'down-seconds': { type: 'string' },
-        'warm-up': { type: 'string' },
-        partitions: { type: 'string' },
-        quick: { type: 'boolean', default: false },
-        long: { type: 'boolean', default: false },
-        profile: { type: 'string' },
-        json: { type: 'string' },
-        help: { type: 'boolean', short: 'h', default: false },
-      },
-    });
-    if (values.help) return { kind: 'help', usage };
-    if (values.quick && values.long)
-      throw new Error('--quick and --long cannot be combined; give one of them');
-    const sizes = values.quick ? quick : values.long ? long : defaults;
-    const options: Options = {
-      scenarios: someOf(scenarios, 'only', values.only),
-      overloads: someOf(overloads, 'overload', values.overload),
-      badKinds: someOf(badKinds, 'kinds', values.kinds),
-      warmUp: count('warm-up', values['warm-up'], sizes.warmUp),
-      runs: count('runs', values.runs, sizes.runs),
-      events: count('events', values.events, sizes.events),
-      rate: count('rate', values.rate, sizes.rate),
-      seconds: count('seconds', values.seconds, sizes.seconds),
-      fleetEvents: count('fleet-events', values['fleet-events'], sizes.fleetEvents),
-      fleetRate: count('fleet-rate', values['fleet-rate'], sizes.fleetRate),
-      overloadSeconds: count('overload-seconds', values['overload-seconds'], sizes.overloadSeconds),
-      waiting: count('waiting', values.waiting, sizes.waiting),
-      backlog: count('backlog', values.backlog, sizes.backlog),
-      besideSeconds: count('beside-seconds', values['beside-seconds'], sizes.besideSeconds),
-      bad: count('bad', values.bad, sizes.bad),
-      badRate: count('bad-rate', values['bad-rate'], sizes.badRate),
-      limited: count('limited', values.limited, sizes.limited),
-      destinations: count('destinations', values.destinations, sizes.destinations),
-      burst: count('burst', values.burst, sizes.burst),
-      downSeconds: count('down-seconds', values['down-seconds'], sizes.downSeconds),
-      partitions: count('partitions', values.partitions, 6),
-      jsonFile: values.json,
-      profileFolder: values.profile,
-    };
-    return { kind: 'run', options };
-  } catch (error) {
-    return { kind: 'mistake', message: `${(error as Error).message}\n\n${usage}` };
-  }
+  return readOptions(
+    args,
+    {
+      usage,
+      texts: [
+        'only',
+        'overload',
+        'kinds',
+        'events',
+        'runs',
+        'rate',
+        'seconds',
+        'fleet-events',
+        'fleet-rate',
+        'overload-seconds',
+        'waiting',
+        'backlog',
+        'beside-seconds',
+        'bad',
+        'bad-rate',
+        'limited',
+        'destinations',
+        'burst',
+        'down-seconds',
+        'warm-up',
+        'partitions',
+        'profile',
+        'json',
+      ],
+      flags: ['quick', 'long'],
+    },
+    (values) => {
+      if (values.quick && values.long)
+        throw new Error('--quick and --long cannot be combined; give one of them');
+      const sizes = values.quick ? quick : values.long ? long : defaults;
+      return {
+        scenarios: someOf(scenarios, 'only', values.only),
+        overloads: someOf(overloads, 'overload', values.overload),
+        badKinds: someOf(badKinds, 'kinds', values.kinds),
+        warmUp: count('warm-up', values['warm-up'], sizes.warmUp),
+        runs: count('runs', values.runs, sizes.runs),
+        events: count('events', values.events, sizes.events),
+        rate: count('rate', values.rate, sizes.rate),
+        seconds: count('seconds', values.seconds, sizes.seconds),
+        fleetEvents: count('fleet-events', values['fleet-events'], sizes.fleetEvents),
+        fleetRate: count('fleet-rate', values['fleet-rate'], sizes.fleetRate),
+        overloadSeconds: count('overload-seconds', values['overload-seconds'], sizes.overloadSeconds),
+        waiting: count('waiting', values.waiting, sizes.waiting),
+        backlog: count('backlog', values.backlog, sizes.backlog),
+        besideSeconds: count('beside-seconds', values['beside-seconds'], sizes.besideSeconds),
+        bad: count('bad', values.bad, sizes.bad),
+        badRate: count('bad-rate', values['bad-rate'], sizes.badRate),
+        limited: count('limited', values.limited, sizes.limited),
+        destinations: count('destinations', values.destinations, sizes.destinations),
+        burst: count('burst', values.burst, sizes.burst),
+        downSeconds: count('down-seconds', values['down-seconds'], sizes.downSeconds),
+        partitions: count('partitions', values.partitions, 6),
+        jsonFile: values.json,
+        profileFolder: values.profile,
+      };
+    },
+  );
 }

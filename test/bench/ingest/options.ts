@@ -1,6 +1,5 @@
 /** The command line of the ingest bench. */
-import { parseArgs } from 'node:util';
-import { count, someOf, type CommandLine } from '../command-line.ts';
+import { count, readOptions, someOf, type CommandLine } from '../command-line.ts';
 
 /** In the order in which they run. */
 export const forms = ['single', 'batch'] as const;
@@ -39,36 +38,25 @@ const full = { warmUp: 40_000, events: 40_000, runs: 3 };
 const quick: typeof full = { warmUp: 1_000, events: 2_000, runs: 1 };
 
 export function readCommandLine(args: readonly string[]): CommandLine<Options> {
-  try {
-    const { values } = parseArgs({
-      args: [...args],
-      options: {
-        only: { type: 'string' },
-        events: { type: 'string' },
-        runs: { type: 'string' },
-        'warm-up': { type: 'string' },
-        'in-flight': { type: 'string' },
-        partitions: { type: 'string' },
-        quick: { type: 'boolean', default: false },
-        profile: { type: 'string' },
-        json: { type: 'string' },
-        help: { type: 'boolean', short: 'h', default: false },
-      },
-    });
-    if (values.help) return { kind: 'help', usage };
-    const sizes = values.quick ? quick : full;
-    const options: Options = {
-      forms: someOf(forms, 'only', values.only),
-      warmUp: count('warm-up', values['warm-up'], sizes.warmUp),
-      events: count('events', values.events, sizes.events),
-      runs: count('runs', values.runs, sizes.runs),
-      inFlight: count('in-flight', values['in-flight'], 64),
-      partitions: count('partitions', values.partitions, 6),
-      jsonFile: values.json,
-      profileFolder: values.profile,
-    };
-    return { kind: 'run', options };
-  } catch (error) {
-    return { kind: 'mistake', message: `${(error as Error).message}\n\n${usage}` };
-  }
+  return readOptions(
+    args,
+    {
+      usage,
+      texts: ['only', 'events', 'runs', 'warm-up', 'in-flight', 'partitions', 'profile', 'json'],
+      flags: ['quick'],
+    },
+    (values) => {
+      const sizes = values.quick ? quick : full;
+      return {
+        forms: someOf(forms, 'only', values.only),
+        warmUp: count('warm-up', values['warm-up'], sizes.warmUp),
+        events: count('events', values.events, sizes.events),
+        runs: count('runs', values.runs, sizes.runs),
+        inFlight: count('in-flight', values['in-flight'], 64),
+        partitions: count('partitions', values.partitions, 6),
+        jsonFile: values.json,
+        profileFolder: values.profile,
+      };
+    },
+  );
 }

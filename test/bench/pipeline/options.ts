@@ -1,6 +1,5 @@
 /** The command line of the pipeline bench. */
-import { parseArgs } from 'node:util';
-import { count, someOf, type CommandLine } from '../command-line.ts';
+import { count, readOptions, someOf, type CommandLine } from '../command-line.ts';
 import { spacings, type Spacing } from '../load/at-rate.ts';
 
 /** In the order in which they run. */
@@ -47,47 +46,45 @@ const full = { warmUp: 40_000, events: 20_000, rateSeconds: 30, soakEvents: 60_0
 const quick = { warmUp: 2_000, events: 2_000, rateSeconds: 5, soakEvents: 4_000 };
 
 export function readCommandLine(args: readonly string[]): CommandLine<Options> {
-  try {
-    const { values } = parseArgs({
-      args: [...args],
-      options: {
-        events: { type: 'string' },
-        runs: { type: 'string' },
-        'in-flight': { type: 'string' },
-        rate: { type: 'string' },
-        'rate-seconds': { type: 'string' },
-        arrivals: { type: 'string', default: spacings[0] },
-        'soak-events': { type: 'string' },
-        'warm-up': { type: 'string' },
-        partitions: { type: 'string' },
-        only: { type: 'string' },
-        peers: { type: 'boolean', default: false },
-        quick: { type: 'boolean', default: false },
-        profile: { type: 'string' },
-        json: { type: 'string' },
-        help: { type: 'boolean', short: 'h', default: false },
-      },
-    });
-    if (values.help) return { kind: 'help', usage };
-    const sizes = values.quick ? quick : full;
-    const spacing = spacings.find((known) => known === values.arrivals);
-    if (!spacing) throw new Error(`--arrivals takes ${spacings.join(' or ')}`);
-    const options: Options = {
-      sections: someOf(sections, 'only', values.peers ? 'burst,steady,limit' : values.only),
-      warmUp: count('warm-up', values['warm-up'], sizes.warmUp),
-      events: count('events', values.events, sizes.events),
-      runs: count('runs', values.runs, 3),
-      inFlight: count('in-flight', values['in-flight'], 64),
-      rate: count('rate', values.rate, 200),
-      rateSeconds: count('rate-seconds', values['rate-seconds'], sizes.rateSeconds),
-      spacing,
-      soakEvents: count('soak-events', values['soak-events'], sizes.soakEvents),
-      partitions: count('partitions', values.partitions, 6),
-      jsonFile: values.json,
-      profileFolder: values.profile,
-    };
-    return { kind: 'run', options };
-  } catch (error) {
-    return { kind: 'mistake', message: `${(error as Error).message}\n\n${usage}` };
-  }
+  return readOptions(
+    args,
+    {
+      usage,
+      texts: [
+        'events',
+        'runs',
+        'in-flight',
+        'rate',
+        'rate-seconds',
+        'arrivals',
+        'soak-events',
+        'warm-up',
+        'partitions',
+        'only',
+        'profile',
+        'json',
+      ],
+      flags: ['peers', 'quick'],
+    },
+    (values) => {
+      const sizes = values.quick ? quick : full;
+      const { arrivals = spacings[0] } = values;
+      const spacing = spacings.find((known) => known === arrivals);
+      if (!spacing) throw new Error(`--arrivals takes ${spacings.join(' or ')}`);
+      return {
+        sections: someOf(sections, 'only', values.peers ? 'burst,steady,limit' : values.only),
+        warmUp: count('warm-up', values['warm-up'], sizes.warmUp),
+        events: count('events', values.events, sizes.events),
+        runs: count('runs', values.runs, 3),
+        inFlight: count('in-flight', values['in-flight'], 64),
+        rate: count('rate', values.rate, 200),
+        rateSeconds: count('rate-seconds', values['rate-seconds'], sizes.rateSeconds),
+        spacing,
+        soakEvents: count('soak-events', values['soak-events'], sizes.soakEvents),
+        partitions: count('partitions', values.partitions, 6),
+        jsonFile: values.json,
+        profileFolder: values.profile,
+      };
+    },
+  );
 }

@@ -1,6 +1,7 @@
 /** Waits of a sender in simulated time. A request takes 2 ms, as with a broker on the same machine. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { seeded } from '@tailrace/testing';
 import { Linger } from './linger.ts';
 
 const requestMs = 2;
@@ -54,17 +55,13 @@ function simulate(
   };
 }
 
-/** A repeatable sequence of numbers from 0 to 1 (Park and Miller, 1988). */
-function random(): () => number {
-  let state = 1;
-  return () => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647;
-}
-
 /** The times of records that arrive independently of each other. */
 function independent(perSecond: number, count: number): number[] {
-  const next = random();
+  const next = seeded(1);
   let at = 0;
-  return Array.from({ length: count }, () => (at += (-Math.log(next()) * 1_000) / perSecond));
+  // In parts of a millisecond of which sums are exact.
+  const apart = (): number => Math.round((-Math.log(1 - next()) * 1_024_000) / perSecond) / 1_024;
+  return Array.from({ length: count }, () => (at += apart()));
 }
 
 test('records that arrive independently share requests', () => {
@@ -84,7 +81,7 @@ test('where few records arrive, hardly any waits', () => {
 test('senders that wait for their acknowledgements lose at most a tenth of their pace', () => {
   for (const senders of [1, 2, 4, 8, 64, 500]) {
     const pace = (linger: Linger): number => {
-      const thinkMs = random();
+      const thinkMs = seeded(1);
       let left = senders * 1_000;
       const again = (now: number): number | undefined => (left-- > 0 ? now + thinkMs() : undefined);
       return simulate(linger, Array(senders).fill(0) as number[], again).recordsPerSecond;
