@@ -55,6 +55,7 @@ export {
   type FieldCondition,
   type FilterComparison,
   type FilterCondition,
+  type FilterTextOperator,
 } from './rules/filter.ts';
 export {
   configurationSchema,

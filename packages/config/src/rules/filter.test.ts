@@ -40,6 +40,8 @@ describe('a filter is valid', () => {
             { equals: null },
             { equals: 0 },
             { oneOf: ['a', 1, true, null] },
+            { contains: 'ä'.repeat(100) },
+            { startsWith: 'a' },
             { exists: false },
             { lessThan: 1 },
             { atMost: 'b' },
@@ -95,7 +97,7 @@ describe('a problem of a filter names the field and the rule', () => {
     [{ condition: { equals: 1 } }, /^filter\.condition\.field is missing; equals needs the path of a field$/],
     [
       { condition: { field: 'event' } },
-      /^filter\.condition has no operator; set one of equals, oneOf, exists, lessThan/,
+      /^filter\.condition has no operator; set one of equals, oneOf, contains, startsWith, exists, lessThan/,
     ],
     [
       { condition: { field: 'event', equals: 'a', exists: true } },
@@ -135,6 +137,18 @@ describe('a problem of a filter names the field and the rule', () => {
     [
       { condition: { field: 'event', equals: { a: 1 } } },
       /^filter\.condition\.equals is a mapping; allowed is /,
+    ],
+    [
+      { condition: { field: 'event', contains: 'a'.repeat(101) } },
+      /^filter\.condition\.contains is not a text of 1 to 100 characters$/,
+    ],
+    [
+      { condition: { field: 'event', startsWith: '' } },
+      /^filter\.condition\.startsWith is not a text of 1 to 100 characters$/,
+    ],
+    [
+      { condition: { field: 'event', contains: 7 } },
+      /^filter\.condition\.contains is a number; allowed is a text of 1 to 100 characters; put it in quotes$/,
     ],
     [{ condition: { field: 'event', oneOf: many(101, 'a') } }, /^filter\.condition\.oneOf has 101 items/],
     [nested(filterLimits.depth + 1), /^filter\.condition(\.not){5} is nested more than 5 levels deep/],

@@ -59,6 +59,19 @@ test('a writer keeps what a newer release required, and drops it once that is me
   assert.deepEqual('entry' in met && met.entry, crm);
 });
 
+test('a filter that releases of level 1 cannot read is stored where they ignore it, and holds them back', () => {
+  for (const operator of [{ contains: '@example.com' }, { startsWith: 'a' }]) {
+    const condition = { any: [{ field: 'event', equals: 'E' }, { not: { field: 'userId', ...operator } }] };
+    const entry = { ...crm, filter: { condition } };
+    const { filter, ...others } = entry;
+    const required = [{ feature: 'textFilter', level: 2, by: 'router' }];
+    assert.deepEqual(written(entry), { ...others, textFilter: filter, requires: required });
+    assert.deepEqual(unmetBy(written(entry), 1), required);
+    const read = decodeEntry(recordOf(written(entry) as object));
+    assert.deepEqual('entry' in read && read.entry, entry);
+  }
+});
+
 test('services hold a destination back while it requires more than they have, and writers see it as it is', () => {
   for (const holds of [true, false]) {
     const state = createState(undefined, { holds });
@@ -86,5 +99,5 @@ test('the error names destinations, features and levels, up to ten destinations'
   const many = Array.from({ length: 12 }, (_, nth) => [`crm-${nth}`, requires] as const);
   const { code, message } = newerReleaseNeeded(new Map(many)) ?? {};
   assert.equal(code, 'config-needs-newer-release');
-  assert.match(message ?? '', /of level 1, .*: crm-0 \(transform, level 2\), .*crm-9 .* and 2 more\. Run/);
+  assert.match(message ?? '', /of level 2, .*: crm-0 \(transform, level 3\), .*crm-9 .* and 2 more\. Run/);
 });

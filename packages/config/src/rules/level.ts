@@ -6,11 +6,12 @@
  * To add a feature that an older release must not ignore: raise `ownLevel` by one, and add the feature with that level.
  */
 import { TailraceError } from '@tailrace/errors';
+import { hasTextOperator } from './filter.ts';
 import { field, items } from './problem.ts';
 import type { Destination } from './schema.ts';
 
 /** The level of this release. */
-export const ownLevel = 1;
+export const ownLevel = 2;
 /** The first releases that read `requires` have this level, so its features need no record. */
 const firstLevel = 1;
 
@@ -31,7 +32,28 @@ const features: readonly Feature[] = [
   { feature: 'paused', level: 1, by: 'delivery', isUsed: ({ paused }) => paused === true },
   { feature: 'ordering', level: 1, by: 'delivery', isUsed: ({ ordering }) => ordering === 'user' },
   { feature: 'filter', level: 1, by: 'router', isUsed: ({ filter }) => filter !== undefined },
+  { feature: 'textFilter', level: 2, by: 'router', isUsed: hasTextFilter },
 ];
+
+function hasTextFilter({ filter }: Destination): boolean {
+  return filter?.condition !== undefined && hasTextOperator(filter.condition);
+}
+
+/**
+ * The entry in the form of its record. A filter with an operator that releases of level 1 do not know is stored as `textFilter`:
+ * as `filter` it would make the entry unreadable for them, and then its requirements too.
+ */
+export function storedForm(destination: Destination): object {
+  const { filter, ...entry } = destination;
+  return hasTextFilter(destination) ? { ...entry, textFilter: filter } : destination;
+}
+
+/** The entry that {@link storedForm} has stored. */
+export function fromStoredForm(content: unknown): unknown {
+  if (typeof content !== 'object' || content === null || !('textFilter' in content)) return content;
+  const { textFilter, ...entry } = content;
+  return { ...entry, filter: textFilter };
+}
 
 /** What a record of the destination requires: its features, and what a newer release has written for keys that are kept. */
 export function requirementsOf(

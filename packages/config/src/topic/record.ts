@@ -4,7 +4,7 @@
  */
 import type { ConsumedRecord, OutgoingRecord } from '@tailrace/kafka';
 import { checkDestination, checkSource, checkToken } from '../rules/check.ts';
-import { requirementsOf, unmetBy, withRequirements } from '../rules/level.ts';
+import { fromStoredForm, requirementsOf, storedForm, unmetBy, withRequirements } from '../rules/level.ts';
 import { formatPath } from '../rules/problem.ts';
 import type { Destination, Source } from '../rules/schema.ts';
 import type { Token } from '../rules/token.ts';
@@ -46,9 +46,13 @@ export function entryKey(kind: EntryKind, id: string): string {
 export function encodeEntry(topic: string, entry: Entry, key?: Buffer, sealQueries = false): OutgoingRecord {
   const stored =
     entry.kind === 'destination' && entry.entry
-      ? encryptDestination(withRequirements(entry.entry, requirementsOf(entry.entry)), key, sealQueries)
+      ? storedDestination(entry.entry, key, sealQueries)
       : entry.entry;
   return { topic, key: entryKey(entry.kind, entry.id), value: stored && JSON.stringify(stored) };
+}
+
+function storedDestination(entry: Destination, key: Buffer | undefined, sealQueries: boolean): object {
+  return storedForm(encryptDestination(withRequirements(entry, requirementsOf(entry)), key, sealQueries));
 }
 
 /** The record that says that the queries of URLs are sealed, also where no entry has one. A release before ignores it. */
@@ -97,7 +101,7 @@ export function decodeEntry(
       ? checkSource(content, options)
       : kind === 'token'
         ? checkToken(content)
-        : checkDestination(decrypted.content, options);
+        : checkDestination(fromStoredForm(decrypted.content), options);
   if ('problems' in checked) {
     return unreadable(
       checked.problems.map(({ path, message }) => `${formatPath(path)} ${message}`.trim()).join(', '),

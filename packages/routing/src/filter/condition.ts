@@ -4,6 +4,7 @@ import {
   type FieldCondition,
   type FilterComparison,
   type FilterCondition,
+  type FilterTextOperator,
 } from '@tailrace/config';
 import { isRawNumber } from '@tailrace/events';
 
@@ -53,12 +54,21 @@ const comparisons: Readonly<Record<FilterComparison, (a: string | number, b: str
   atLeast: (a, b) => a >= b,
 };
 
+const textTests: Readonly<Record<FilterTextOperator, (part: string) => Test>> = {
+  contains: (part) => (value) => (typeof value === 'string' || Array.isArray(value)) && value.includes(part),
+  startsWith: (part) => (value) => typeof value === 'string' && value.startsWith(part),
+};
+
 function compileTest(condition: FieldCondition): Test {
   const { equals, oneOf, exists } = condition;
   if (exists !== undefined) return (value) => (value !== undefined) === exists;
   if (oneOf !== undefined) {
     const wanted: ReadonlySet<unknown> = new Set(oneOf);
     return (value) => wanted.has(value);
+  }
+  for (const [name, testOf] of Object.entries(textTests)) {
+    const part = condition[name as FilterTextOperator];
+    if (part !== undefined) return testOf(part);
   }
   for (const [name, compare] of Object.entries(comparisons)) {
     const operand = condition[name as FilterComparison];

@@ -146,6 +146,13 @@ describe('an operator', () => {
     [{ equals: true }, ['true'], ['1', '"true"', 'false']],
     [{ equals: null }, ['null'], ['0', '""', 'false', '[]', '{}']],
     [{ oneOf: ['a', 1, null] }, ['"a"', '1.0', 'null'], ['"1"', '["a"]', 'true', '2']],
+    [
+      { contains: 'b' },
+      ['"abc"', '"b"', '["a","b"]'],
+      ['"aBc"', '["bb"]', '[["b"]]', '{"b":"b"}', 'null', '1'],
+    ],
+    [{ contains: '1' }, ['"1.0"', '["1"]'], ['1', '1.0', '[1]', 'true']],
+    [{ startsWith: 'ab' }, ['"ab"', '"abc"'], ['"Abc"', '"cab"', '"a"', '["ab"]', 'null', '1']],
     [{ exists: true }, ['null', '0', '""', 'false', '[]', '{}', '1e400'], []],
     [{ lessThan: 10 }, ['9', '9.99', '-1e300', '-1e400'], ['10', '10.0', '"9"', 'null', '[9]', 'true', '{}']],
     [{ atMost: 10 }, ['10', '10.0', '9'], ['10.5', '"10"']],
@@ -177,6 +184,8 @@ describe('an operator', () => {
       { equals: 'a' },
       { equals: null },
       { oneOf: [null] },
+      { contains: 'a' },
+      { startsWith: 'a' },
       { lessThan: 1 },
       { atLeast: '' },
     ];
@@ -265,6 +274,8 @@ describe('a combination', () => {
       operand.map((equals) => ({ equals })),
       fc.array(operand, { minLength: 1 }).map((oneOf) => ({ oneOf })),
       fc.boolean().map((exists) => ({ exists })),
+      fc.string({ minLength: 1 }).map((contains) => ({ contains })),
+      fc.string({ minLength: 1 }).map((startsWith) => ({ startsWith })),
       operand.map((lessThan) => ({ lessThan })),
       operand.map((atLeast) => ({ atLeast })),
     );

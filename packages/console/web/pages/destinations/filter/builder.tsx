@@ -8,13 +8,13 @@ import {
   newTest,
   nodeOf,
   operators,
-  scalarOf,
-  scalarsOf,
   typedOf,
+  valuesOf,
   withOperator,
   type Condition,
   type Group,
   type Node,
+  type Operator,
   type Scalar,
   type Test,
 } from './condition.ts';
@@ -29,6 +29,8 @@ const words = {
   operators: {
     equals: 'equals',
     oneOf: 'is one of',
+    contains: 'contains',
+    startsWith: 'starts with',
     exists: 'exists',
     missing: 'does not exist',
     lessThan: 'is less than',
@@ -187,7 +189,7 @@ function TestFields({ node, path, list, onNode }: NodeProps<Test>) {
         <Values
           label={`Value of condition ${path}`}
           values={Array.isArray(value) ? (value as readonly Scalar[]) : [value as Scalar]}
-          isList={operator === 'oneOf'}
+          operator={operator}
           onValues={(values) => {
             onNode({ ...node, value: operator === 'oneOf' ? values : (values[0] ?? '') });
           }}
@@ -201,16 +203,16 @@ function TestFields({ node, path, list, onNode }: NodeProps<Test>) {
 interface ValuesProps {
   readonly label: string;
   readonly values: readonly Scalar[];
-  /** One value in each line. */
-  readonly isList: boolean;
+  /** With `oneOf` each line has a value. */
+  readonly operator: Operator;
   readonly onValues: (values: readonly Scalar[]) => void;
 }
 
 /** Keeps what is typed while it means the value: `1.` is on its way to `1.5`. */
-function Values({ label, values, isList, onValues }: ValuesProps) {
-  const read = (typed: string): Scalar[] => (isList ? scalarsOf(typed) : [scalarOf(typed)]);
+function Values({ label, values, operator, onValues }: ValuesProps) {
+  const isList = operator === 'oneOf';
   const [typed, setTyped] = useState('');
-  const isSame = JSON.stringify(read(typed)) === JSON.stringify(values);
+  const isSame = JSON.stringify(valuesOf(typed, operator)) === JSON.stringify(values);
   const given = {
     class: 'input mono',
     'aria-label': label,
@@ -219,7 +221,7 @@ function Values({ label, values, isList, onValues }: ValuesProps) {
     spellcheck: false,
     onInput: ({ currentTarget }: { readonly currentTarget: { readonly value: string } }) => {
       setTyped(currentTarget.value);
-      onValues(read(currentTarget.value));
+      onValues(valuesOf(currentTarget.value, operator));
     },
   };
   return isList ? <textarea {...given} rows={Math.max(2, values.length)} /> : <input {...given} />;

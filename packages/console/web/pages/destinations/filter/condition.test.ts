@@ -10,6 +10,7 @@ import {
   scalarOf,
   scalarsOf,
   typedOf,
+  valuesOf,
   withOperator,
 } from './condition.ts';
 
@@ -26,6 +27,8 @@ const field = fc.string({ minLength: 1 });
 const leaf = fc.oneof(
   fc.record({ field, equals: scalar }),
   fc.record({ field, oneOf: fc.array(scalar, { minLength: 1, maxLength: 3 }) }),
+  fc.record({ field, contains: fc.string() }),
+  fc.record({ field, startsWith: fc.string() }),
   fc.record({ field, exists: fc.boolean() }),
   ...['lessThan', 'atMost', 'greaterThan', 'atLeast'].map((operator) =>
     fc.tuple(field, bound).map(([path, operand]) => ({ field: path, [operator]: operand })),
@@ -67,6 +70,7 @@ test('other conditions are not shown, and are never changed', () => {
     { field: 1, equals: 1 },
     { not: { not: { field: 'a', equals: 1 } } },
     { field: 'a', atLeast: true },
+    { field: 'a', contains: 1 },
     { field: 'a', oneOf: 1 },
     { field: 'a', equals: [1] },
     { field: 'a', exists: 'yes' },
@@ -97,6 +101,17 @@ test('a value is read as it is shown', () => {
   ]);
 });
 
+test('what is typed for a text is one, also where it looks like a number', () => {
+  fc.assert(
+    fc.property(fc.string(), (text) => {
+      assert.deepEqual(valuesOf(typedOf(text), 'contains'), [text]);
+    }),
+  );
+  assert.deepEqual(valuesOf('1.0', 'startsWith'), ['1.0']);
+  assert.deepEqual(valuesOf('"1.0"', 'startsWith'), ['1.0']);
+  assert.deepEqual(valuesOf('1.0', 'equals'), [1]);
+});
+
 test('another operator keeps the value where it can', () => {
   const equal = { ...newTest, field: 'a', value: 7 };
   const list = withOperator(equal, 'oneOf');
@@ -104,6 +119,7 @@ test('another operator keeps the value where it can', () => {
   assert.deepEqual(conditionOf(withOperator(list, 'atLeast')), { field: 'a', atLeast: 7 });
   const flag = withOperator({ ...equal, value: true }, 'atLeast');
   assert.deepEqual(conditionOf(flag), { field: 'a', atLeast: 'true' });
+  assert.deepEqual(conditionOf(withOperator(equal, 'contains')), { field: 'a', contains: '7' });
   assert.deepEqual(conditionOf(withOperator(flag, 'missing')), { field: 'a', exists: false });
 });
 

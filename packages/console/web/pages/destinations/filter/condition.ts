@@ -9,6 +9,8 @@ export type Value = Scalar | readonly Scalar[];
 export const operators = [
   'equals',
   'oneOf',
+  'contains',
+  'startsWith',
   'exists',
   'missing',
   'lessThan',
@@ -60,6 +62,7 @@ export function nodeOf(condition: unknown, isNegated = false): Node | undefined 
     return operand.every(isScalar) ? { ...test, operator, value: operand } : undefined;
   }
   if (operator === 'equals' && isScalar(operand)) return { ...test, operator, value: operand };
+  if (isText(operator) && typeof operand === 'string') return { ...test, operator, value: operand };
   const isBound = typeof operand === 'string' || typeof operand === 'number';
   return isComparison(operator) && isBound ? { ...test, operator, value: operand } : undefined;
 }
@@ -76,8 +79,9 @@ export function conditionOf(node: Node): Condition {
 export function withOperator(test: Test, operator: Operator): Test {
   const [first = ''] = Array.isArray(test.value) ? (test.value as readonly Scalar[]) : [test.value as Scalar];
   if (operator === 'oneOf') return { ...test, operator, value: [first] };
-  const needsBound = isComparison(operator) && typeof first !== 'string' && typeof first !== 'number';
-  return { ...test, operator, value: needsBound ? String(first) : first };
+  const isKept =
+    typeof first === 'string' || (isComparison(operator) ? typeof first === 'number' : !isText(operator));
+  return { ...test, operator, value: isKept ? first : String(first) };
 }
 
 /** The value of typed text: a number, true, false, null, a quoted text, and otherwise the text itself. */
@@ -89,6 +93,13 @@ export function scalarOf(typed: string): Scalar {
     // It is a text.
   }
   return typed;
+}
+
+/** The values of typed text, in the form that the operator needs. */
+export function valuesOf(typed: string, operator: Operator): Scalar[] {
+  if (operator === 'oneOf') return scalarsOf(typed);
+  const value = scalarOf(typed);
+  return [isText(operator) && typeof value !== 'string' ? typed : value];
 }
 
 /** The text that {@link scalarOf} reads as this value. */
@@ -127,6 +138,11 @@ export function pathsIn(value: unknown, most = 100): string[] {
 
 function isComparison(operator: string): operator is 'lessThan' | 'atMost' | 'greaterThan' | 'atLeast' {
   return ['lessThan', 'atMost', 'greaterThan', 'atLeast'].includes(operator);
+}
+
+/** Whether its value is always a text. */
+function isText(operator: string): operator is 'contains' | 'startsWith' {
+  return operator === 'contains' || operator === 'startsWith';
 }
 
 function isScalar(value: unknown): value is Scalar {

@@ -29,7 +29,7 @@ const words = {
   patternsHint:
     'Names of track, page and screen calls, one per line. * matches any text. Calls without a name are not affected.',
   conditionHint:
-    'JSON, for example {"field": "properties.total", "atLeast": 100}. Operators: equals, oneOf, exists, lessThan, atMost, greaterThan, atLeast; combine with all, any, not.',
+    'JSON, for example {"field": "properties.total", "atLeast": 100}. Operators: equals, oneOf, contains, startsWith, exists, lessThan, atMost, greaterThan, atLeast; combine with all, any, not.',
   valueHint:
     'Numbers, true, false and null are read as such. Put text that looks like one in quotes: "100". For a list, enter one value per line. Values are never converted.',
 };
