@@ -184,6 +184,14 @@ test('an act that loses events asks, says what is lost, and is undone', async ()
   assert.equal((await storedSource())['enabled'], true);
   assert.ok(await page.getByLabel('Enabled').isChecked());
 
+  const { writeKeys } = (await storedSource()) as { writeKeys: [string] };
+  await press(page, 'Add a write key');
+  await press(page, 'Done');
+  await page.getByRole('button', { name: `Remove ${writeKeys[0]}` }).click();
+  await undo('Remove');
+  await page.getByText('Write key restored.').waitFor();
+  assert.ok(((await storedSource()) as { writeKeys: string[] }).writeKeys.includes(writeKeys[0]));
+
   await visit(page, '#/destinations/kept', 'kept');
   await press(page, 'Disable');
   await undo('Disable');

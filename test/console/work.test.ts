@@ -207,6 +207,9 @@ test('two people who change one source choose between their values', async () =>
   await page.getByRole('heading', { level: 1, name: 'Theirs' }).waitFor();
   const { name, rateLimit, addIp, enabled } = await control.expect(200, { path: '/v1/sources/app' });
   assert.deepEqual({ name, rateLimit, addIp, enabled }, { ...theirs, addIp: true, enabled: false });
+  await press(page, 'Undo');
+  await page.getByText('Undone.').waitFor();
+  assert.equal((await control.expect(200, { path: '/v1/sources/app' }))['enabled'], true);
   assert.deepEqual(
     complaints.filter((complaint) => !complaint.includes('status of 412')),
     [],

@@ -173,8 +173,8 @@ function useChange<Data extends { readonly id: string }>(
     async resolve(choices) {
       if (!divergence) return false;
       const { base, mine, theirs } = divergence;
-      const result = joined({ ...base }, { ...mine }, { ...theirs.data }, choices);
-      return send(theirs.data, theirs, result as unknown as Data);
+      const result = joined({ ...base }, { ...mine }, { ...theirs.data }, choices) as unknown as Data;
+      return send(theirs.data, theirs, result, lossOf?.(theirs.data, result));
     },
     discard() {
       if (divergence) onSaved(divergence.theirs);

@@ -12,6 +12,7 @@ import { requests, type Source } from './requests.ts';
 const words = {
   keysLead:
     'To rotate a key, add a new one, update your applications, then remove the old one. Calls with a removed key are refused.',
+  restored: 'Write key restored. Calls that were refused meanwhile are not delivered.',
 };
 
 /** The write keys of a source. Rotation: add one, change the applications, remove the old one. */
@@ -27,6 +28,10 @@ export function WriteKeys({ version, onVersion }: VersionProps<Source>) {
     if (!answer) return;
     setAdded(answer.writeKey);
     show(await attempt(() => requests.load(id)));
+  };
+  const restore = async (key: string): Promise<Version<Source>> => {
+    const { data, etag } = await requests.load(id);
+    return requests.patch(id, etag, { writeKeys: [...data.writeKeys, key] });
   };
   return (
     <Card
@@ -56,8 +61,8 @@ export function WriteKeys({ version, onVersion }: VersionProps<Source>) {
                           <code class="breakable">{key}</code>
                         </p>
                         <p>
-                          Calls that use it are refused from now on. Make sure that no application still uses
-                          it.
+                          Calls that use it are refused from now on, and never delivered. Make sure that no
+                          application still uses it.
                         </p>
                       </>
                     ),
@@ -67,6 +72,9 @@ export function WriteKeys({ version, onVersion }: VersionProps<Source>) {
                     return askWhole(api.DELETE('/v1/sources/{id}/write-keys/{key}', { params: { path } }));
                   }}
                   done="Write key removed."
+                  undo={async () => {
+                    show(await attempt(() => restore(key), words.restored));
+                  }}
                   after={show}
                 >
                   Remove
