@@ -77,6 +77,10 @@ test('the command line covers the life cycle of a source and a destination', asy
     const secrets = ['--secret', 'env:CRM_SECRET', '--secret-header', 'X-Token: env:CRM_SECRET'];
     assert.match(await run([...destination, ...secrets]), /crm is created and disabled/);
     assert.match(await run(['test', 'crm', '--type', 'page']), /"type": ?"page"[^]*\b200\b/);
+    const call = '{"type":"screen","userId":"ada","properties":{"visits":12345678901234567890}}';
+    assert.match(await run(['test', 'crm', '--call', '-'], call), /12345678901234567890[^]*\b200\b/);
+    const both = await tailrace(['test', 'crm', '--call', '-', '--type', 'page'], env);
+    assert.deepEqual([both.exitCode, both.stderr.includes('exclude each other')], [2, true]);
     assert.equal(await run(['connect', 'crm', 'web']), 'crm gets the events of web.\n');
     assert.equal(await run(['enable', 'destination', 'crm']), 'The destination crm is enabled.\n');
     const shown = await run(['get', 'destination', 'crm']);

@@ -2,15 +2,19 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { adminToken, readToken } from '../../services/control/src/testing/api.ts';
+import { adminToken, names, readToken } from '../../services/control/src/testing/api.ts';
+import { createFlow } from '../../services/control/src/testing/flow.ts';
 import { axeProblems, visit } from '../support/console/browser.ts';
 import { eventually } from '@tailrace/testing';
 import { openConsole } from '../support/console/console.ts';
 import { seed } from '../support/console/history.ts';
+import { startReceiver } from '../support/receivers/receiver.ts';
 
 const started = new AsyncDisposableStack();
 after(() => started.disposeAsync());
-const { browser, control, url } = started.use(await openConsole(seed));
+const { browser, control, url } = started.use(
+  await openConsole(seed, { TAILRACE_ALLOW_PRIVATE_NETWORKS: '127.0.0.0/8' }),
+);
 
 async function press(page: Page, name: string): Promise<void> {
   await page.getByRole('button', { name, exact: true }).click();
@@ -187,6 +191,62 @@ test('a condition is built by its parts or as JSON, each of which shows the othe
   const { filter } = await control.expect(200, { path: '/v1/destinations/crm' });
   assert.deepEqual(filter, { condition: total });
   assert.deepEqual(complaints, []);
+  await page.context().close();
+});
+
+test('a test event begins with an example or a recent event, and is sent as it was edited', async () => {
+  await using receiver = await startReceiver();
+  const settings = { webhooks: [{ url: `${receiver.url}/hook` }] };
+  const destination = { id: 'tried', type: 'Webhooks', sources: ['web'], settings };
+  await control.expect(201, { method: 'POST', path: '/v1/destinations', body: destination });
+  const body =
+    '{"version":1,"type":"track","userId":"ada","timestamp":"2026-11-22T10:00:00.000Z","event":"Recent Order",' +
+    '"properties":{"total":12345678901234567890}}';
+  const ids = { deliveryId: '00000000-0000-4000-8000-999999999999', eventId: 'recent' };
+  const flow = createFlow(control.kafka);
+  await flow.publish(
+    names.deliveries,
+    flow.delivery('crm', { ...ids, eventName: 'Recent Order', body: Buffer.from(body) }),
+  );
+  await control.historyRead();
+  const { page, complaints } = await browser.open(`${url}#/destinations/tried?tab=test`, {
+    token: adminToken,
+  });
+  await visit(page, '#/destinations/tried?tab=test', 'tried');
+  const call = page.getByLabel('Call', { exact: true });
+  const shows = (expected: RegExp): Promise<string> =>
+    eventually(
+      () => call.inputValue(),
+      (shown) => expected.test(shown),
+    );
+  await page.getByLabel('Example').selectOption('identify');
+  await shows(/"type": "identify"[^]*"traits"/);
+  await call.fill('{"type":"track","properties":7}');
+  await press(page, 'Send');
+  await page.locator('.problem', { hasText: 'Is not valid: ' }).waitFor();
+  await press(page, 'Use a recent event');
+  await page.getByRole('button', { name: 'Use Recent Order' }).waitFor();
+  assert.deepEqual(await axeProblems(page), []);
+  await page.getByRole('button', { name: 'Use Recent Order' }).click();
+  await shows(/"total": 12345678901234567890/);
+  await press(page, 'Undo');
+  await shows(/"properties":7/);
+  await press(page, 'Use a recent event');
+  await page.getByRole('button', { name: 'Use Recent Order' }).click();
+  await shows(/Recent Order/);
+  await press(page, 'Send');
+  await page.getByText('accepted').waitFor();
+  assert.equal(receiver.requests.at(-1)?.body.toString(), body);
+  await visit(page, '#/destinations/tried?tab=filter', 'tried');
+  await press(page, 'Use a recent event');
+  await page.getByRole('button', { name: 'Use Recent Order' }).click();
+  await page.getByLabel('Only these events').fill('Recent *');
+  await press(page, 'Test filter');
+  await page.getByText('would receive this call').waitFor();
+  assert.deepEqual(
+    complaints.filter((complaint) => !complaint.includes('status of 400')),
+    [],
+  );
   await page.context().close();
 });
 

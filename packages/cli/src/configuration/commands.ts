@@ -138,23 +138,25 @@ export const configurationCommands: readonly Declared[] = [
   }),
   apiCommand({
     words: 'test',
-    summary: 'send a sample event to a destination, or try its filter',
+    summary: 'send a test event to a destination, or try its filter',
     description:
-      'Send a sample event to a destination, and show the response.\n\n' +
-      'Each URL gets one request. The sample is not counted, kept or retried. Exits with 1 if no URL answers with 2xx.\n\n' +
-      'With --filter nothing is sent: the filter of the destination, or the one in a file, is tried on the sample, or on the ' +
-      'call in a file. Files are YAML or JSON; - reads standard input. Exits with 1 if the call does not pass.',
+      'Send a sample event, or the call in a file, to a destination, and show the response.\n\n' +
+      'Each URL gets one request. The event is not counted, kept or retried. Exits with 1 if no URL answers with 2xx.\n\n' +
+      'With --filter nothing is sent: the filter of the destination, or the one in a file, is tried on the event. ' +
+      'Exits with 1 if it does not pass.\n\n' +
+      'Files are YAML or JSON; - reads standard input.',
     arguments: { '<destination>': 'the id of the destination' },
     options: {
       type: choice('<type>', 'the type of the sample (default: track)', eventTypes),
       webhook: integer('send only to the Nth URL, counted from 1', 1, 5),
       filter: optional('[file]', 'try the filter of the destination, or that in a file, and send nothing'),
-      call: text('<file>', 'with --filter: try it on this call'),
+      call: text('<file>', 'use this tracking call instead of a sample'),
     },
     examples: [
       'test crm',
       'test crm --type identify',
       'test crm --type delete --webhook 1',
+      'test crm --call call.json',
       'test crm --filter',
       'test crm --filter filter.yaml --call call.json',
     ],

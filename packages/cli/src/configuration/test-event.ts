@@ -1,10 +1,11 @@
-/** `tailrace test`: sends a sample event to a destination, and shows the requests and responses. */
+/** `tailrace test`: sends a test event to a destination, and shows the requests and responses. */
 import { styleText } from 'node:util';
 import type { Schema } from '@tailrace/api';
 import type { ApiContext } from '../api/client.ts';
 import { pathOf } from '../api/path.ts';
 import { exitCodes, UsageError, type Outcome } from '../command.ts';
 import { printable } from '../terminal/table.ts';
+import { readData } from './data-file.ts';
 import { testFilter } from './test-filter.ts';
 
 interface Values {
@@ -13,20 +14,25 @@ interface Values {
   /** Counted from 1. */
   readonly webhook?: number;
   readonly filter?: string | true;
+  /** A file. */
   readonly call?: string;
 }
 
 export async function testDestination(values: Values, context: ApiContext): Promise<Outcome> {
   const { destination, type, webhook, filter, call } = values;
+  if (call !== undefined && type !== undefined) throw new UsageError('--call and --type exclude each other');
   if (filter !== undefined) {
     if (webhook !== undefined) throw new UsageError('--webhook and --filter exclude each other');
     return testFilter({ destination, filter, call, type }, context);
   }
-  if (call !== undefined) throw new UsageError('--call requires --filter');
   const { items } = await context.api.send<{ items: readonly Schema['TestResult'][] }>(
     'POST',
     pathOf('destinations', destination, 'test'),
-    { type, ...(webhook !== undefined && { webhook: webhook - 1 }) },
+    {
+      type,
+      ...(call !== undefined && { call: await readData(call, context) }),
+      ...(webhook !== undefined && { webhook: webhook - 1 }),
+    },
   );
   const accepted = items.some(({ response: { status = 0 } }) => isSuccess(status));
   return {

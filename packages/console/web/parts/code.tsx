@@ -1,10 +1,8 @@
 /** Text of others: bodies, answers, ids. Always as text: nothing here becomes markup. */
 import type { ComponentChildren } from 'preact';
 import { Button } from './button.tsx';
+import { indentJson, maxShown } from './json-text.ts';
 import { toast } from './notes.tsx';
-
-/** Larger texts are cut, so that the page stays responsive. */
-const maxShown = 100_000;
 
 export function Code({ children, label }: { readonly children: string; readonly label: string }) {
   const shown = children.length > maxShown ? `${children.slice(0, maxShown)}…` : children;
@@ -18,34 +16,6 @@ export function Code({ children, label }: { readonly children: string; readonly 
 /** Indented, if it is JSON. Numbers keep their digits: only spaces between tokens change. */
 export function Json({ children, label }: { readonly children: string; readonly label: string }) {
   return <Code label={label}>{indentJson(children)}</Code>;
-}
-
-/** `JSON.parse` would round 12345678901234567890. */
-function indentJson(source: string): string {
-  if (source.length > maxShown) return source;
-  try {
-    JSON.parse(source);
-  } catch {
-    return source;
-  }
-  let depth = 0;
-  const line = (): string => `\n${'  '.repeat(depth)}`;
-  const tokens = source.match(/"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g) ?? [];
-  let result = '';
-  for (const [index, token] of tokens.entries()) {
-    const isEmpty =
-      (token === '{' && tokens[index + 1] === '}') || (token === '[' && tokens[index + 1] === ']');
-    if (token === '{' || token === '[') {
-      depth += 1;
-      result += isEmpty ? token : token + line();
-    } else if (token === '}' || token === ']') {
-      depth -= 1;
-      const before = tokens[index - 1];
-      result += before === '{' || before === '[' ? token : line() + token;
-    } else if (token === ',') result += token + line();
-    else result += token === ':' ? ': ' : token;
-  }
-  return result;
 }
 
 export function CopyButton({

@@ -1,4 +1,4 @@
-/** Sends a test event and shows request and answer of each URL. */
+/** Sends a test event, which can be edited, and shows request and answer of each URL. */
 import { useState } from 'preact/hooks';
 import { api, ask, type Schema } from '../../api/client.ts';
 import { Card } from '../../parts/card.tsx';
@@ -7,43 +7,47 @@ import { Form, useForm } from '../../parts/entry-form.tsx';
 import { ChoiceField } from '../../parts/field.tsx';
 import { formatDuration } from '../../parts/format.ts';
 import { Badge, Reason } from '../../parts/status.tsx';
+import { CallField } from './call/call-field.tsx';
+import { exampleOf, withTypedCall } from './call/call.ts';
 import type { Destination } from './draft.ts';
-
-const types = ['track', 'identify', 'page', 'screen', 'group', 'alias', 'delete'] as const;
-type CallType = (typeof types)[number];
+import { parseObject } from './filter/draft.ts';
 
 export function TestEvent({ destination }: { readonly destination: Destination }) {
   const [results, setResults] = useState<readonly Schema['TestResult'][]>();
-  const { id, settings } = destination;
-  const { field, form } = useForm({ type: 'track' as CallType, webhook: '' }, async ({ type, webhook }) => {
-    const body = { type, ...(webhook !== '' && { webhook: Number(webhook) }) };
-    const answer = await ask(api.POST('/v1/destinations/{id}/test', { params: { path: { id } }, body }));
+  const { id, settings, sources } = destination;
+  const { draft, field, form } = useForm({ call: exampleOf('track'), webhook: '' }, async (draft) => {
+    const call = parseObject(draft.call);
+    if (call === 'not-json') return;
+    const params = { path: { id } };
+    const body = { ...(draft.webhook !== '' && { webhook: Number(draft.webhook) }), call };
+    const bodySerializer = withTypedCall(draft.call);
+    const answer = await ask(api.POST('/v1/destinations/{id}/test', { params, body, bodySerializer }));
     setResults(answer.items);
   });
   return (
     <div class="stack">
       <Card title="Send a test event">
-        <Form {...form} action="Send" kind="main-action">
+        <Form {...form} action="Send" kind="main-action" disabled={parseObject(draft.call) === 'not-json'}>
           <p class="quiet">
-            Sent immediately, even if the destination is disabled or paused. Nothing is stored.
+            Sent immediately, even if the destination is disabled or paused, and whatever its filter is.
+            Nothing is stored.
           </p>
-          <div class="columns">
+          <CallField
+            label="Call"
+            hint="A tracking call in JSON. The receiver gets the webhook that Tailrace makes of it."
+            {...field('call')}
+            sources={sources}
+          />
+          {settings.webhooks.length > 1 && (
             <ChoiceField
-              label="Call type"
-              {...field('type')}
-              choices={types.map((one) => [one, one] as const)}
+              label="URL"
+              {...field('webhook')}
+              choices={[
+                ['', 'all URLs'],
+                ...settings.webhooks.map(({ url }, index) => [String(index), url] as const),
+              ]}
             />
-            {settings.webhooks.length > 1 && (
-              <ChoiceField
-                label="URL"
-                {...field('webhook')}
-                choices={[
-                  ['', 'all URLs'],
-                  ...settings.webhooks.map(({ url }, index) => [String(index), url] as const),
-                ]}
-              />
-            )}
-          </div>
+          )}
         </Form>
       </Card>
       <div class="stack" aria-live="polite">

@@ -1,6 +1,6 @@
 /** The route that tries a filter on a sample call. Nothing is sent or stored. */
 import { checkDestination, filterSchema, type ConfigView, type Destination } from '@tailrace/config';
-import { eventTypes, readCall, webhookBody, webhookDocument, type TailraceEvent } from '@tailrace/events';
+import { eventTypes, webhookBody, webhookDocument } from '@tailrace/events';
 import { compileFilter, filterableOf } from '@tailrace/routing';
 import Type from 'typebox';
 import { orNothing, withoutDefaults, type JsonSchema } from '../../document/json-schema.ts';
@@ -10,7 +10,7 @@ import { bodyOnly, named } from '../../http/schemas.ts';
 import { routesOf, type Api } from '../../http/api.ts';
 import { loadDestination } from './destination.ts';
 import { requireValid } from '../entry/change.ts';
-import { sampleEvent } from './sample.ts';
+import { triedEvent } from './tried-call.ts';
 
 const testedSchema = Type.Object({
   passes: Type.Boolean({ description: 'whether the destination would get the call' }),
@@ -76,7 +76,7 @@ export function filterTestRoutes(app: Api, config: Pick<ConfigView, 'destination
       const given = fieldsOf(request.body);
       const filter = filterOf(loadDestination(config, id), given['filter']);
       // The router compares the digits that were sent.
-      const event = eventOf({ ...given, ...fieldsOf(request.exactBody) });
+      const event = triedEvent({ ...given, ...fieldsOf(request.exactBody) });
       // As in routing, a delete passes every filter.
       const tested = event.type !== 'delete' && filter ? compileFilter(filter) : undefined;
       const rule = tested?.(filterableOf(event, webhookDocument));
@@ -99,15 +99,4 @@ function fieldsOf(body: unknown): Readonly<Record<string, unknown>> {
 function filterOf(destination: Destination, given: unknown): Destination['filter'] {
   if (given === undefined || given === null) return destination.filter;
   return requireValid(checkDestination({ ...destination, filter: given }), () => []).filter;
-}
-
-function eventOf({ call, type = 'track' }: Readonly<Record<string, unknown>>): TailraceEvent {
-  if (call === undefined) {
-    const sample = eventTypes.find((known) => known === type);
-    if (sample) return sampleEvent(sample);
-    throw invalidField('type', `is not one of ${eventTypes.join(', ')}`);
-  }
-  const reading = readCall(call, { receivedAt: Date.now(), enriched: true, fallbackMessageId: () => 'test' });
-  if (reading.ok) return reading.event;
-  throw invalidField('call', `is not valid: ${reading.message.replace(/\.$/, '')}`);
 }

@@ -1,7 +1,7 @@
-/** The route that sends a sample event to a destination immediately, as a delivery would be sent. Nothing is stored. */
+/** The route that sends a test event to a destination immediately, as a delivery would be sent. Nothing is stored. */
 import { randomUUID } from 'node:crypto';
 import { secretMask, type ConfigView, type Destination } from '@tailrace/config';
-import { eventTypes } from '@tailrace/events';
+import { eventTypes, webhookBody } from '@tailrace/events';
 import {
   createAddressPolicy,
   createSender,
@@ -17,7 +17,7 @@ import { invalidField } from '../../http/errors.ts';
 import { closedObject, named, optionalText } from '../../http/schemas.ts';
 import { routesOf, type Api } from '../../http/api.ts';
 import { loadDestination } from './destination.ts';
-import { sampleBody } from './sample.ts';
+import { triedEvent } from './tried-call.ts';
 
 const shownBodyLength = 4 * 1024;
 /** A shorter value protects nothing, and masking it would make the answer unreadable. */
@@ -46,8 +46,20 @@ const sentSchema = Type.Object({
 
 const bodySchema = Type.Union([
   closedObject({
+    call: Type.Optional(
+      Type.Object(
+        {},
+        {
+          additionalProperties: true,
+          description: 'a tracking call with its type (default: a sample)',
+          examples: [{ type: 'track', userId: 'ada', event: 'Order Completed', properties: { total: 25.5 } }],
+        },
+      ),
+    ),
     type: Type.Optional(
-      Type.Enum(eventTypes as unknown as [string], { description: `one of ${eventTypes.join(', ')}` }),
+      Type.Enum(eventTypes as unknown as [string], {
+        description: `one of ${eventTypes.join(', ')}: the type of the sample (default: track)`,
+      }),
     ),
     webhook: Type.Optional(
       Type.Integer({
@@ -79,21 +91,25 @@ export function testEventRoutes(app: Api, { config, timeoutMs, allowedNetworks }
 
   route.post('/destinations/:id/test', {
     operationId: 'testDestination',
-    summary: 'Send a sample event to a destination',
+    summary: 'Send a test event to a destination',
     description:
-      'The event is sent immediately, also to a disabled destination. The answer shows request and response.',
+      'The event is sent immediately, also to a disabled destination. The answer shows request and response. ' +
+      'The filter of the destination is not considered.',
     body: bodySchema,
+    exactNumbers: true,
     response: { 200: Type.Object({ items: Type.Array(named('TestResult', sentSchema)) }) },
     handler: async (request) => {
       const { id } = request.params;
-      const { type = 'track', webhook } = (request.body as typeof request.body | undefined) ?? {};
+      const { webhook } = (request.body as typeof request.body | undefined) ?? {};
       audit(request, 'destination.test', `destination/${id}`);
       const destination = loadDestination(config, id);
-      using _place = places.take(request.caller, id);
+      // As the router would build it: from the digits that were sent.
+      const event = triedEvent((request.exactBody ?? {}) as Readonly<Record<string, unknown>>);
+      const body = Buffer.from(webhookBody(event));
       const targets = chosenTargets(destination, webhook);
-      const body = sampleBody(eventTypes.find((known) => known === type) ?? 'track');
+      using _place = places.take(request.caller, id);
       return {
-        items: await Promise.all(targets.map((target) => sendSample(sender, destination, target, body))),
+        items: await Promise.all(targets.map((target) => sendTest(sender, destination, target, body))),
       };
     },
   });
@@ -107,7 +123,7 @@ function chosenTargets(destination: Destination, webhook: number | undefined): r
   throw invalidField('webhook', `is not the index of one of the ${targets.length} URLs, from 0`);
 }
 
-async function sendSample(sender: Sender, destination: Destination, target: Target, body: Buffer) {
+async function sendTest(sender: Sender, destination: Destination, target: Target, body: Buffer) {
   const startedAt = Date.now();
   const stamp = { deliveryId: `test-${randomUUID()}`, startedAt };
   const headers = requestHeaders(destination, target, body, stamp);

@@ -80,6 +80,7 @@ export function FilterPart(props: VersionProps<Destination>) {
       </Card>
       <TryFilter
         id={data.id}
+        sources={data.sources}
         filter={isReadable ? filter : undefined}
         isReadable={isReadable}
         call={call}

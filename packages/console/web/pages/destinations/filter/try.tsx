@@ -4,9 +4,11 @@ import { api, ask, type Schema } from '../../../api/client.ts';
 import { Card } from '../../../parts/card.tsx';
 import { Json } from '../../../parts/code.tsx';
 import { Form } from '../../../parts/entry-form.tsx';
-import { TextField } from '../../../parts/field.tsx';
+import { problemOf } from '../../../parts/field.tsx';
 import { useSubmission } from '../../../parts/form.ts';
 import { Badge } from '../../../parts/status.tsx';
+import { CallField } from '../call/call-field.tsx';
+import { withTypedCall } from '../call/call.ts';
 import { filterTypes, parseObject, type Filter } from './draft.ts';
 
 const words = {
@@ -15,6 +17,7 @@ const words = {
 
 interface TryProps {
   readonly id: string;
+  readonly sources: readonly string[];
   /** The filter of the form; undefined for one without rules. */
   readonly filter: Filter | undefined;
   readonly isReadable: boolean;
@@ -24,7 +27,7 @@ interface TryProps {
 }
 
 /** Tries the filter of the form, which need not be saved. */
-export function TryFilter({ id, filter, isReadable, call, onCall }: TryProps) {
+export function TryFilter({ id, sources, filter, isReadable, call, onCall }: TryProps) {
   const [result, setResult] = useState<Schema['FilterTestResult']>();
   const submission = useSubmission();
   const parsed = parseObject(call);
@@ -34,7 +37,9 @@ export function TryFilter({ id, filter, isReadable, call, onCall }: TryProps) {
       if (parsed === 'not-json') return;
       // Without rules every call passes; without a filter the API would try the stored one.
       const body = { filter: filter ?? { types: [...filterTypes] }, call: parsed };
-      setResult(await ask(api.POST('/v1/destinations/{id}/filter/test', { params: { path: { id } }, body })));
+      const params = { path: { id } };
+      const bodySerializer = withTypedCall(call);
+      setResult(await ask(api.POST('/v1/destinations/{id}/filter/test', { params, body, bodySerializer })));
     });
   return (
     <Card title="Test filter">
@@ -46,17 +51,13 @@ export function TryFilter({ id, filter, isReadable, call, onCall }: TryProps) {
           disabled={parsed === 'not-json' || !isReadable}
           wide
         >
-          <TextField
+          <CallField
             label="Sample call"
             hint="A tracking call in JSON to test the rules with. Replace it with one of your own."
             value={call}
             onValue={onCall}
-            lines={10}
-            problem={
-              parsed === 'not-json'
-                ? 'Enter a JSON object, for example {"type": "track", "userId": "ada", "event": "Test"}.'
-                : undefined
-            }
+            problem={problemOf(submission.error, 'call')}
+            sources={sources}
           />
         </Form>
         <div aria-live="polite" class="stack tight">

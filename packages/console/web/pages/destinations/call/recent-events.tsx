@@ -1,0 +1,90 @@
+/** The latest events of some sources, one of which is chosen. */
+import { api, ask, get, type Schema } from '../../../api/client.ts';
+import { useResource } from '../../../api/resource.ts';
+import { Button } from '../../../parts/button.tsx';
+import { Empty } from '../../../parts/card.tsx';
+import { Dialog } from '../../../parts/dialog.tsx';
+import { useSubmission } from '../../../parts/form.ts';
+import { ErrorNote } from '../../../parts/notes.tsx';
+import { Table, type Column } from '../../../parts/table.tsx';
+import { Time } from '../../../parts/time.tsx';
+import { callOfBody } from './call.ts';
+
+type Delivery = Schema['Delivery'];
+
+const maxShown = 20;
+/** Each is a request. */
+const maxSources = 5;
+
+interface RecentEventsProps {
+  readonly sources: readonly string[];
+  /** Gets the event as a call. */
+  readonly onCall: (call: string) => void;
+  readonly onClose: () => void;
+}
+
+export function RecentEvents({ sources, onCall, onClose }: RecentEventsProps) {
+  const { data, error, reload } = useResource(`recent ${sources.join(' ')}`, (signal) =>
+    loadRecent(sources, signal),
+  );
+  const submission = useSubmission();
+  const use = ({ deliveryId }: Delivery): Promise<boolean> =>
+    submission.run(async () => {
+      const params = { path: { deliveryId } };
+      const { text = '' } = await ask(api.GET('/v1/deliveries/{deliveryId}/body', { params }));
+      onCall(callOfBody(text));
+    });
+  const columns: readonly Column<Delivery>[] = [
+    { title: 'Event', kind: 'wrap', cell: ({ event, type }) => event ?? type },
+    { title: 'Source', kind: 'wrap', cell: ({ sourceId }) => sourceId },
+    { title: 'User', kind: 'wrap', cell: ({ userKey }) => userKey },
+    { title: 'Time', cell: ({ createdAt }) => <Time at={createdAt} /> },
+    {
+      title: 'Actions',
+      cell: (delivery) => (
+        <Button small label={`Use ${delivery.event ?? delivery.type}`} onClick={() => use(delivery)}>
+          Use
+        </Button>
+      ),
+    },
+  ];
+  return (
+    <Dialog title="Use a recent event" onClose={onClose}>
+      <div class="stack tight">
+        <p class="quiet">The latest events of its sources that a destination received.</p>
+        <ErrorNote error={submission.error} />
+        <Table
+          label="Recent events"
+          columns={columns}
+          items={data}
+          error={error}
+          onRetry={reload}
+          keyOf={({ deliveryId }) => deliveryId}
+          empty={
+            <Empty
+              title="No recent events"
+              lead="Events appear here when the sources of this destination have sent some."
+            />
+          }
+        />
+      </div>
+      <div class="actions">
+        <Button onClick={onClose}>Cancel</Button>
+      </div>
+    </Dialog>
+  );
+}
+
+async function loadRecent(sources: readonly string[], signal: AbortSignal): Promise<readonly Delivery[]> {
+  const pages = await Promise.all(
+    sources
+      .slice(0, maxSources)
+      .map((source) => get('/v1/deliveries', { query: { source, limit: maxShown } }, signal)),
+  );
+  const newest = pages
+    .flatMap(({ items }) => items)
+    .toSorted((one, other) => other.createdAt.localeCompare(one.createdAt));
+  // An event has a delivery for each destination.
+  const events = new Map(newest.map((one) => [`${one.sourceId} ${one.eventId}`, one]));
+  return [...events.values()].slice(0, maxShown);
+}
