@@ -68,7 +68,6 @@ withKeyboard('a source is created, gets a second write key and loses it', async 
 withKeyboard('a destination is connected, tried, enabled, disabled, paused and resumed', async (page) => {
   await visit(page, '#/sources/app', 'Mobile app');
   await enter(page, 'Connect a destination', 'link');
-  await enter(page, 'Continue', 'link');
   await type(page, 'Id', 'books');
   const connected = page.getByRole('checkbox', { name: 'web', exact: true });
   await tabTo(page, connected);

@@ -65,6 +65,46 @@ test('a filter is tried on a call before it is saved', async () => {
   await page.context().close();
 });
 
+test('an id is proposed from the name, and a new destination says that events pass it by', async () => {
+  const { page, complaints } = await browser.open(`${url}#/destinations/+new`, { token: adminToken });
+  const name = page.getByLabel('Name', { exact: true });
+  const id = page.getByLabel('Id', { exact: true });
+  await name.fill('Café orders');
+  assert.equal(await id.inputValue(), 'cafe-orders');
+  await id.fill('orders');
+  await name.fill('Orders of the café');
+  assert.equal(await id.inputValue(), 'orders', 'what was typed stays');
+  await page.getByLabel('URL 1', { exact: true }).fill('https://orders.example.com/hook');
+  await press(page, 'Create a destination');
+  await page.getByRole('heading', { level: 1, name: 'Orders of the café' }).waitFor();
+  await page.getByText('Events pass it by until you enable it').waitFor();
+  await press(page, 'Enable');
+  await page.getByText('Events pass it by until you enable it').waitFor({ state: 'detached' });
+
+  await visit(page, '#/sources/+new', 'Create a source');
+  await name.fill('Café');
+  await press(page, 'Create a source');
+  await page.getByRole('heading', { level: 1, name: 'Café' }).waitFor();
+  await control.expect(200, { path: '/v1/sources/cafe' });
+  assert.deepEqual(complaints, []);
+  await page.context().close();
+});
+
+test('the type of a destination is chosen where there are several', async () => {
+  const { page } = await browser.open(url, { token: adminToken });
+  const webhooks = { name: 'Webhooks', description: 'Signed requests', supportedCalls: ['track'] };
+  const items = [
+    { ...webhooks, type: 'Webhooks' },
+    { ...webhooks, type: 'Other', name: 'Another' },
+  ];
+  await page.route('**/v1/catalog', (route) => route.fulfill({ json: { items } }));
+  await visit(page, '#/destinations/+new', 'Create a destination');
+  await page.getByText('Choose a type').waitFor();
+  await page.getByRole('link', { name: 'Continue' }).first().click();
+  await page.getByText('Type: Webhooks').waitFor();
+  await page.context().close();
+});
+
 test('two people who change one destination choose between their values', async () => {
   await createDestination('shared');
   const one = await browser.open(url, { token: adminToken });
@@ -244,10 +284,21 @@ test('a token is made and shown once, and the audit log names it', async () => {
   await visit(page, '#/tokens', 'Tokens');
   await press(page, 'Create a token');
   await page.getByLabel('Name', { exact: true }).fill('Grafana');
+  await page
+    .getByRole('group', { name: 'Only these destinations' })
+    .getByLabel('crm', { exact: true })
+    .check();
+  await page.getByLabel('Expires', { exact: true }).selectOption('in 30 days');
   await press(page, 'Create');
   const secret = await page.getByLabel('New token').locator('visible=true').last().innerText();
   await press(page, 'Done');
-  await control.expect(200, { path: '/v1/destinations', token: secret.trim() });
+  const { destinations, expiresAt } = await control.expect(200, {
+    path: '/v1/session',
+    token: secret.trim(),
+  });
+  assert.deepEqual(destinations, ['crm']);
+  const days = (Date.parse(String(expiresAt)) - Date.now()) / 86_400_000;
+  assert.ok(days > 29 && days <= 30, `it expires in ${days} days`);
   await page.getByRole('button', { name: 'Revoke Grafana' }).waitFor();
   await visit(page, '#/audit?action=token.create', 'Audit');
   await page.getByText('token.create').first().waitFor();
@@ -323,7 +374,6 @@ const places: readonly (readonly [place: string, heading: string])[] = [
   ['#/sources/web?tab=usage', 'Web site'],
   ['#/sources/web?tab=settings', 'Web site'],
   ['#/destinations/+new', 'Create a destination'],
-  ['#/destinations/+new?type=Webhooks', 'Create a destination'],
   ['#/destinations/crm?tab=test', 'crm'],
   ['#/destinations/crm?tab=filter', 'crm'],
   ['#/tokens', 'Tokens'],

@@ -48,6 +48,29 @@ test('a number of filtered events leads to the events, and an event to its whole
   await page.context().close();
 });
 
+test('the period of a list is a span from a menu, or lies between two times that are picked', async () => {
+  const { page, complaints } = await browser.open(`${url}#/deliveries?since=2h`, { token: readToken });
+  await visit(page, '#/deliveries?since=2h', 'Deliveries');
+  const period = page.getByLabel('Period');
+  assert.equal(await period.inputValue(), '2h', 'another span of an address stays');
+  await period.selectOption('between two times');
+  await page.getByLabel('Since').fill('2026-01-01T00:00');
+  await press(page, 'Search');
+  // In Berlin.
+  await page.waitForURL(/#\/deliveries\?since=2025-12-31T23%3A00%3A00\.000Z$/);
+  assert.equal(await page.getByLabel('Since').inputValue(), '2026-01-01T00:00');
+  assert.deepEqual(await axeProblems(page), []);
+  await period.selectOption('last 24 hours');
+  await page.waitForURL(/#\/deliveries\?since=24h$/);
+  await page.getByLabel('Since').waitFor({ state: 'detached' });
+  await period.selectOption('between two times');
+  await press(page, 'Clear');
+  await page.waitForURL(/#\/deliveries$/);
+  await page.getByLabel('Since').waitFor({ state: 'detached' });
+  assert.deepEqual(complaints, []);
+  await page.context().close();
+});
+
 test('a destination says what it waits for: since when its circuit breaker is open, the next probe, the backlog', async () => {
   const { page, complaints } = await browser.open(`${url}#/destinations/mailer`, { token: readToken });
   await visit(page, '#/destinations/mailer', 'Mail service');

@@ -3,7 +3,8 @@ import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useState } from 'preact/hooks';
 import { setQuery } from '../url/location.ts';
 import { Button } from '../parts/button.tsx';
-import { ChoiceField, TextField } from '../parts/field.tsx';
+import { ChoiceField, TextField, TimeField } from '../parts/field.tsx';
+import { isBetweenTimes, toField, toTime } from './period.ts';
 
 type Query = Readonly<Record<string, string>>;
 
@@ -16,24 +17,25 @@ interface SearchFormProps {
     readonly values: readonly (readonly [value: string, label: string])[];
   }[];
   readonly fields: readonly { readonly name: string; readonly label: string; readonly hint?: string }[];
+  /** Whether it has a period, as `since` and `until`. */
+  readonly hasPeriod?: boolean;
   /** Fields of the caller, with what to do before the search; `true` where this replaces it. */
   readonly children?: ComponentChildren;
   readonly onSubmit?: () => boolean;
   readonly onClear?: () => void;
 }
 
-const momentHint = '2h, 7d or 2026-05-01T08:30Z';
-export const periodFields = [
-  { name: 'since', label: 'Since', hint: momentHint },
-  { name: 'until', label: 'Until', hint: momentHint },
-];
-
-export function SearchForm({ label, query, choices, fields, children, onSubmit, onClear }: SearchFormProps) {
+export function SearchForm(props: SearchFormProps) {
+  const { label, query, choices, fields, hasPeriod, children, onSubmit, onClear } = props;
   const [typed, setTyped] = useState<Query>(query);
   useLayoutEffect(() => {
     setTyped(query);
   }, [JSON.stringify(query)]);
-  const names = [...choices, ...fields].map(({ name }) => name);
+  const names = [...[...choices, ...fields].map(({ name }) => name), ...(hasPeriod ? ['since', 'until'] : [])];
+  const between = hasPeriod && isBetween(typed) && {
+    since: toTime(typed['since'] ?? ''),
+    until: toTime(typed['until'] ?? ''),
+  };
   return (
     <form
       class="filters"
@@ -42,7 +44,8 @@ export function SearchForm({ label, query, choices, fields, children, onSubmit, 
       onSubmit={(event) => {
         event.preventDefault();
         if (onSubmit?.()) return;
-        setQuery(Object.fromEntries(fields.map(({ name }) => [name, typed[name]?.trim()])));
+        const texts = Object.fromEntries(fields.map(({ name }) => [name, typed[name]?.trim()]));
+        setQuery({ ...texts, ...between });
       }}
     >
       {choices.map(({ name, label, values }) => (
@@ -67,6 +70,7 @@ export function SearchForm({ label, query, choices, fields, children, onSubmit, 
           }}
         />
       ))}
+      {hasPeriod && <PeriodFields query={query} typed={typed} onTyped={setTyped} />}
       {children}
       <div class="row">
         <Button type="submit" kind="main-action">
@@ -84,5 +88,61 @@ export function SearchForm({ label, query, choices, fields, children, onSubmit, 
         </Button>
       </div>
     </form>
+  );
+}
+
+const spans = {
+  '': 'any time',
+  '1h': 'last hour',
+  '24h': 'last 24 hours',
+  '7d': 'last 7 days',
+  '30d': 'last 30 days',
+};
+/** Of the choice that shows the fields of two times, before they are sent. */
+const chosen = 'between';
+
+function isBetween(typed: Query): boolean {
+  return chosen in typed || isBetweenTimes(typed);
+}
+
+interface PeriodProps {
+  readonly query: Query;
+  readonly typed: Query;
+  readonly onTyped: (typed: Query) => void;
+}
+
+/** A span before now from a menu, or two times. */
+function PeriodFields({ query, typed, onTyped }: PeriodProps) {
+  const { since = '' } = query;
+  const isShown = isBetween(typed);
+  const isOther = !isBetweenTimes(query) && !Object.hasOwn(spans, since);
+  return (
+    <>
+      <ChoiceField
+        label="Period"
+        value={isShown ? chosen : since}
+        choices={[
+          ...Object.entries(spans),
+          ...(isOther ? [[since, `last ${since}`] as const] : []),
+          [chosen, 'between two times'],
+        ]}
+        onValue={(value) => {
+          const { [chosen]: _shown, since: _since, until: _until, ...others } = typed;
+          onTyped(value === chosen ? { ...others, [chosen]: '' } : { ...others, since: value });
+          if (value !== chosen) setQuery({ since: value, until: undefined });
+        }}
+      />
+      {isShown &&
+        (['since', 'until'] as const).map((name) => (
+          <TimeField
+            key={name}
+            label={name === 'since' ? 'Since' : 'Until'}
+            value={toField(typed[name] ?? '')}
+            onValue={(value) => {
+              onTyped({ ...typed, [name]: value });
+            }}
+          />
+        ))}
+    </>
   );
 }

@@ -80,6 +80,25 @@ export function TextField(props: TextProps) {
   );
 }
 
+/** A time that the browser picks, in the zone of the reader: `2026-11-22T14:03`, or empty. */
+export function TimeField({ label, value, onValue }: Pick<TextProps, 'label' | 'value' | 'onValue'>) {
+  const id = useId();
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <input
+        id={id}
+        class="input"
+        type="datetime-local"
+        value={value}
+        onInput={(event) => {
+          onValue(event.currentTarget.value);
+        }}
+      />
+    </div>
+  );
+}
+
 interface SelectProps<Value extends string> {
   readonly value: Value;
   readonly onValue: (value: Value) => void;

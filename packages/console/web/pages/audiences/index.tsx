@@ -13,7 +13,7 @@ import { PagedTable, type Column } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
 import { text } from '../../text/index.ts';
 import { go, type PageProps } from '../../url/location.ts';
-import { useSourceChoice } from '../sources/choice.tsx';
+import { useEntryChoice } from '../../lists/entry-choice.tsx';
 import { Upload } from './upload.tsx';
 import { isolated } from '../../text/isolated.ts';
 
@@ -29,8 +29,8 @@ const againMs = 1_000;
 type Audience = Schema['Audience'];
 
 export default function Audiences({ steps }: PageProps) {
-  const { search, error, reload, ...found } = useSourceChoice();
-  const sources = found.sources?.filter(({ builtIn }) => !builtIn);
+  const { search, error, reload, entries } = useEntryChoice('/v1/sources');
+  const sources = entries?.filter(({ builtIn }) => !builtIn);
   // Of several sources none is the right one before it is chosen: an upload to another one reaches other destinations.
   const [source = sources?.length === 1 && !search ? sources[0]?.id : undefined] = steps;
   const choices = sources?.map(({ id, name }) => [id, name ?? id] as const) ?? [];

@@ -1,7 +1,7 @@
 /** The search of deliveries. */
 import { useState } from 'preact/hooks';
 import { TextField } from '../../parts/field.tsx';
-import { periodFields, SearchForm } from '../../lists/search-form.tsx';
+import { SearchForm } from '../../lists/search-form.tsx';
 import { text } from '../../text/index.ts';
 import { go } from '../../url/location.ts';
 
@@ -39,8 +39,8 @@ export function Search({ query }: { readonly query: Readonly<Record<string, stri
         { name: 'event', label: 'Event' },
         { name: 'user', label: 'User' },
         { name: 'source', label: 'Source' },
-        ...periodFields,
       ]}
+      hasPeriod
       onSubmit={() => {
         if (id.trim() !== '') go(['why', id.trim()]);
         return id.trim() !== '';

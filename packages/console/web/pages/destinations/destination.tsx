@@ -25,8 +25,8 @@ const words = {
   disableMessage:
     'Events that arrive while it is disabled are never delivered to it. To keep them waiting instead, pause the destination.',
   enabledAgain: 'Enabled. Events that arrived while it was disabled are not delivered.',
-  newHereLead:
-    'It receives no events. Send a test event, and enable the destination if the receiver accepts it.',
+  disabledLead:
+    'Events pass it by until you enable it, and are not delivered later. Send a test event first to see whether the receiver accepts it.',
 };
 
 const titles = {
@@ -66,14 +66,14 @@ export function DestinationPage({ id, query }: DestinationPageProps) {
         {may('write') && <Actions version={version} onVersion={set} />}
       </PageHead>
       <Tabs label={id} steps={['destinations', id]} tabs={visible} current={tab} />
-      {!data.enabled && tab === 'overview' && (
+      {!data.enabled && (
         <Card>
           <div class="row spread">
             <div>
               <h2>This destination is disabled</h2>
-              <p class="quiet">{words.newHereLead}</p>
+              <p class="quiet">{words.disabledLead}</p>
             </div>
-            {may('write') && (
+            {may('write') && tab !== 'test' && (
               <LinkButton href={hrefOf(['destinations', id], { tab: 'test' })}>Send a test event</LinkButton>
             )}
           </div>

@@ -1,12 +1,12 @@
 /** The fields of a destination, for a new one and for its settings. */
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { ApiError } from '../../api/client.ts';
 import { Button } from '../../parts/button.tsx';
 import { fieldsOf } from '../../parts/entry-form.tsx';
 import { CheckField, ChoiceField, problemOf, TextField } from '../../parts/field.tsx';
-import { ErrorNote } from '../../parts/notes.tsx';
 import { Once } from '../../parts/once.tsx';
-import { useSourceChoice } from '../sources/choice.tsx';
+import { EntriesField } from '../../lists/entry-choice.tsx';
 import { withUrl, type Draft, type UrlDraft } from './draft.ts';
 
 const words = {
@@ -31,12 +31,25 @@ interface FieldsProps {
   readonly error: ApiError | undefined;
 }
 
-export function DestinationFields({ draft, onDraft, error }: FieldsProps) {
+/** @param props `children` stand below the name */
+export function DestinationFields({
+  draft,
+  onDraft,
+  error,
+  children,
+}: FieldsProps & { readonly children?: ComponentChildren }) {
   const field = fieldsOf(draft, onDraft, error);
   return (
     <>
       <TextField label="Name" hint="Display name. You can change it at any time." {...field('name')} />
-      <SourcesField chosen={draft.sources} onChosen={field('sources').onValue} />
+      {children}
+      <EntriesField
+        path="/v1/sources"
+        label="Sources"
+        hint="Events from these sources are delivered to this destination."
+        emptyHint="No sources yet. You can connect the destination later."
+        {...field('sources')}
+      />
       <UrlFields draft={draft} onDraft={onDraft} error={error} />
       <SecretField
         secret={draft.secret}
@@ -52,42 +65,6 @@ export function DestinationFields({ draft, onDraft, error }: FieldsProps) {
         {...field('rateLimit')}
       />
     </>
-  );
-}
-
-interface SourcesProps {
-  readonly chosen: readonly string[];
-  readonly onChosen: (ids: readonly string[]) => void;
-}
-
-function SourcesField({ chosen, onChosen }: SourcesProps) {
-  const { sources, search, error, reload } = useSourceChoice();
-  const [first] = useState(chosen);
-  // Chosen sources that the search does not find, or that the token does not reach, stay connected.
-  const ids = [...new Set([...first, ...chosen, ...(sources ?? []).map(({ id }) => id)])];
-  return (
-    <fieldset class="field">
-      <legend>Sources</legend>
-      <p class="hint">
-        {ids.length === 0 && sources && !search
-          ? 'No sources yet. You can connect the destination later.'
-          : 'Events from these sources are delivered to this destination.'}
-      </p>
-      <ErrorNote error={error} onRetry={reload} />
-      {search}
-      <div class="check-list across">
-        {ids.map((id) => (
-          <CheckField
-            key={id}
-            label={id}
-            value={chosen.includes(id)}
-            onValue={(isChosen) => {
-              onChosen(isChosen ? [...chosen, id] : chosen.filter((one) => one !== id));
-            }}
-          />
-        ))}
-      </div>
-    </fieldset>
   );
 }
 

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { api, ask, type Schema } from '../../api/client.ts';
 import { Card } from '../../parts/card.tsx';
 import { Form, useForm } from '../../parts/entry-form.tsx';
-import { CheckField, TextField } from '../../parts/field.tsx';
+import { CheckField, ChoiceField } from '../../parts/field.tsx';
 import { Once } from '../../parts/once.tsx';
 import { formatLocal } from '../../parts/format.ts';
 import type { VersionProps } from '../../versions/change.ts';
@@ -12,6 +12,7 @@ import { requests } from './requests.ts';
 const words = {
   rotateLead:
     'Replaces the secret with a new one. Unlike a generated first secret, it does not take over at once: requests are also signed with the previous one for a while, so that you can update the receiver.',
+  periods: { '0s': 'no time', '1h': '1 hour', '24h': '1 day', '7d': '7 days', '30d': '30 days' },
 };
 
 /** Rotates the shared secret. The new one is shown once. */
@@ -30,10 +31,10 @@ export function RotateSecret({ version, onVersion }: VersionProps<Destination>) 
     <Card title="Rotate secret">
       <Form {...form} action="Rotate secret">
         <p class="quiet">{words.rotateLead}</p>
-        <TextField
+        <ChoiceField
           label="Keep the previous secret for"
-          hint="A duration from 0s to 30d."
           {...field('keepPreviousFor')}
+          choices={Object.entries(words.periods)}
         />
         <CheckField label="Rotate even if an earlier rotation is in progress" {...field('force')} />
       </Form>

@@ -4,7 +4,7 @@ import { LinkButton } from '../../parts/button.tsx';
 import { Empty, PageHead } from '../../parts/card.tsx';
 import { LongList } from '../../lists/long-list.tsx';
 import { useList } from '../../lists/pager.tsx';
-import { periodFields, SearchForm } from '../../lists/search-form.tsx';
+import { SearchForm } from '../../lists/search-form.tsx';
 import { Reason } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
 import { text } from '../../text/index.ts';
@@ -32,8 +32,8 @@ export default function FilteredPage({ query }: PageProps) {
           fields={[
             { name: 'destination', label: 'Destination' },
             { name: 'source', label: 'Source' },
-            ...periodFields,
           ]}
+          hasPeriod
         />
         <LongList
           pages={pages}

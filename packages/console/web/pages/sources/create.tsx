@@ -4,10 +4,17 @@ import { Card, PageHead } from '../../parts/card.tsx';
 import { Form, useForm } from '../../parts/entry-form.tsx';
 import { TextField } from '../../parts/field.tsx';
 import { toast } from '../../parts/notes.tsx';
+import { idOf } from '../../parts/proposed-id.ts';
 import { goFrom, hrefOf, place } from '../../url/location.ts';
 
+interface Draft {
+  readonly name: string;
+  /** Undefined until it is typed. */
+  readonly id?: string;
+}
+
 export function CreateSource() {
-  const { field, form } = useForm({ name: '', id: '' }, async ({ name, id }) => {
+  const { draft, field, form } = useForm<Draft>({ name: '' }, async ({ name, id = idOf(name) }) => {
     const body = { ...(name !== '' && { name }), ...(id !== '' && { id }) };
     const begin = place.peek();
     const source = await ask(api.POST('/v1/sources', { body }));
@@ -35,8 +42,9 @@ export function CreateSource() {
           />
           <TextField
             label="Id"
-            hint="Cannot be changed later. Leave empty to generate one."
+            hint="Proposed from the name. Cannot be changed later. Leave empty to generate one."
             {...field('id')}
+            value={draft.id ?? idOf(draft.name)}
             mono
           />
         </Form>

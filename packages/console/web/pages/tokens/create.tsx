@@ -3,8 +3,8 @@ import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { useForm } from '../../parts/entry-form.tsx';
 import { ChoiceField, TextField } from '../../parts/field.tsx';
-import { linesOf } from '../../parts/form.ts';
 import { ErrorNote } from '../../parts/notes.tsx';
+import { EntriesField } from '../../lists/entry-choice.tsx';
 
 const words = {
   scopes: {
@@ -12,14 +12,22 @@ const words = {
     write: 'write: also change sources, destinations and deliveries',
     admin: 'admin: also manage tokens and view the audit log',
   },
-  limitHint: 'One id per line. Leave empty for no limit.',
+  limitHint: 'Select none for no limit.',
+  expiries: {
+    '24h': 'in 1 day',
+    '7d': 'in 7 days',
+    '30d': 'in 30 days',
+    '90d': 'in 90 days',
+    '365d': 'in 1 year',
+    '': 'never',
+  },
 };
 
 const newDraft = {
   name: '',
   scope: 'read' as Schema['Token']['scope'],
-  sources: '',
-  destinations: '',
+  sources: [] as readonly string[],
+  destinations: [] as readonly string[],
   expiresIn: '90d',
 };
 
@@ -29,14 +37,13 @@ interface CreateTokenProps {
 }
 
 export function CreateToken({ onClose, onMade }: CreateTokenProps) {
-  const { field, form } = useForm(newDraft, async ({ name, scope, expiresIn, ...draft }) => {
-    const [sources, destinations] = [linesOf(draft.sources), linesOf(draft.destinations)];
+  const { field, form } = useForm(newDraft, async ({ name, scope, expiresIn, sources, destinations }) => {
     const body = {
       name,
       scope,
-      ...(sources.length > 0 && { sources }),
-      ...(destinations.length > 0 && { destinations }),
-      ...(expiresIn.trim() !== '' && { expiresIn: expiresIn.trim() }),
+      ...(sources.length > 0 && { sources: [...sources] }),
+      ...(destinations.length > 0 && { destinations: [...destinations] }),
+      ...(expiresIn !== '' && { expiresIn }),
     };
     onMade((await ask(api.POST('/v1/tokens', { body }))).token);
   });
@@ -59,19 +66,22 @@ export function CreateToken({ onClose, onMade }: CreateTokenProps) {
         />
         <ChoiceField label="Scope" {...field('scope')} choices={Object.entries(words.scopes)} />
         <div class="columns">
-          <TextField label="Only these sources" hint={words.limitHint} {...field('sources')} lines={2} />
-          <TextField
+          <EntriesField
+            path="/v1/sources"
+            label="Only these sources"
+            hint={words.limitHint}
+            emptyHint="No sources yet."
+            {...field('sources')}
+          />
+          <EntriesField
+            path="/v1/destinations"
             label="Only these destinations"
             hint={words.limitHint}
+            emptyHint="No destinations yet."
             {...field('destinations')}
-            lines={2}
           />
         </div>
-        <TextField
-          label="Expires in"
-          hint="A duration such as 24h or 90d. Leave empty for a token that does not expire."
-          {...field('expiresIn')}
-        />
+        <ChoiceField label="Expires" {...field('expiresIn')} choices={Object.entries(words.expiries)} />
         <ErrorNote error={error} />
         <div class="actions">
           <Button onClick={onClose}>Cancel</Button>
