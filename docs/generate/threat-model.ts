@@ -274,6 +274,7 @@ export const sharing: Readonly<Record<keyof typeof shared, Evidence>> = {
   audiences: shown(`${control}/audiences/sharing.test.ts`, 'the audiences of a source are bounded'),
   records: placesAreLeft,
   searches: placesAreLeft,
+  exports: placesAreLeft,
   testEvents: placesAreLeft,
   auditReadings: placesAreLeft,
   recalls: shown(

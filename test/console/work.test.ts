@@ -1,5 +1,6 @@
 /** Work in the console: from a number to its events, a selection that is sent again, a condition that is built, a source of two people. */
 import assert from 'node:assert/strict';
+import { text as textOf } from 'node:stream/consumers';
 import { after, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { adminToken, names, readToken } from '../../services/control/src/testing/api.ts';
@@ -44,6 +45,29 @@ test('a number of filtered events leads to the events, and an event to its whole
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { level: 1, name: 'Why' }).waitFor();
   await page.getByRole('heading', { name: 'Filtered for all destinations' }).waitFor();
+  assert.deepEqual(complaints, []);
+  await page.context().close();
+});
+
+test('a list is saved as a file, with what is searched for', async () => {
+  const { page, complaints } = await browser.open(`${url}#/deliveries?destination=erp`, { token: readToken });
+  await visit(page, '#/deliveries?destination=erp', 'Deliveries');
+  const saved = async (): Promise<{ readonly name: string; readonly text: string }> => {
+    const begins = page.waitForEvent('download');
+    await page.getByRole('link', { name: 'Export CSV' }).click();
+    const download = await begins;
+    return { name: download.suggestedFilename(), text: await textOf(await download.createReadStream()) };
+  };
+  const deliveries = await saved();
+  assert.equal(deliveries.name, 'deliveries.csv');
+  const { items } = await control.expect(200, { path: '/v1/deliveries?destination=erp&limit=200' });
+  assert.equal(deliveries.text.trim().split('\r\n').length, (items as unknown[]).length + 1);
+  await visit(page, '#/filtered?reason=filter', 'Filtered');
+  const filtered = await saved();
+  assert.match(filtered.text, /"filter","properties\.total atLeast 100"/);
+  assert.doesNotMatch(filtered.text, /"disabled"/);
+  await visit(page, '#/replays', 'Dead letters');
+  assert.equal((await saved()).name, 'dead-letters.csv');
   assert.deepEqual(complaints, []);
   await page.context().close();
 });

@@ -24,7 +24,8 @@ const find = `(() => {
   );
   for (const element of made) found.push('an element: ' + element.outerHTML.slice(0, 100));
   for (const { href } of document.querySelectorAll('a[href]')) {
-    if (!href.startsWith(document.baseURI.split('#', 1)[0] + '#/')) found.push('an address: ' + href);
+    const own = document.baseURI.split('#', 1)[0];
+    if (![own + '#/', own + 'v1/'].some((start) => href.startsWith(start))) found.push('an address: ' + href);
   }
   return found;
 })()`;

@@ -93,9 +93,13 @@ export function LinkButton({
   children,
   kind,
   small,
-}: Pick<ButtonProps, 'children' | 'kind' | 'small'> & { readonly href: string }) {
+  download,
+}: Pick<ButtonProps, 'children' | 'kind' | 'small'> & {
+  readonly href: string;
+  readonly download?: boolean;
+}) {
   return (
-    <a href={href} class={['button', kind, small && 'small'].filter(Boolean).join(' ')}>
+    <a href={href} download={download} class={['button', kind, small && 'small'].filter(Boolean).join(' ')}>
       {children}
     </a>
   );

@@ -17,9 +17,14 @@ export type Query = Readonly<Record<string, string | number | undefined>>;
 
 /** An address in this page, for `href`. Steps and values are encoded; undefined and empty values are left out. */
 export function hrefOf(steps: readonly string[], query: Query = {}): string {
+  return `#/${steps.map(encode).join('/')}${queryOf(query)}`;
+}
+
+/** With its question mark; empty where nothing is given. */
+export function queryOf(query: Query): string {
   const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '');
   const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
-  return `#/${steps.map(encode).join('/')}${text === '' ? '' : `?${text}`}`;
+  return text === '' ? '' : `?${text}`;
 }
 
 /** Half of a surrogate pair, as a sender may put into a name, cannot be encoded. */

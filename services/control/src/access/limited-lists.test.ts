@@ -100,12 +100,20 @@ const lists: Readonly<Record<string, [path: string, isReached: (limited: Limits,
   ],
 };
 
+/** The files of lists. */
+const files = {
+  exportDeliveries: '/v1/deliveries',
+  exportDeadLetters: '/v1/dead-letters',
+  exportDecisions: '/v1/decisions',
+};
+
 const idOf = ({ ref, id, deliveryId, eventId, destinationId }: Item): string =>
   JSON.stringify([ref, id, deliveryId, eventId, destinationId]);
 
 test('every list of the table of access is tested here', () => {
   const inTable = Object.entries(access).flatMap(([id, { reach }]) => (reach === 'list' ? [id] : []));
-  assert.deepEqual([...Object.keys(lists), 'summariseDeadLetters', 'streamAttempts'].sort(), inTable.sort());
+  const tested = [...Object.keys({ ...lists, ...files }), 'summariseDeadLetters', 'streamAttempts'];
+  assert.deepEqual(tested.sort(), inTable.sort());
 });
 
 for (const [operation, [path, isReached]] of Object.entries(lists)) {
@@ -116,6 +124,16 @@ for (const [operation, [path, isReached]] of Object.entries(lists)) {
       assert.ok(expected.length < items.length, 'the token is limited');
       const found = await all(path, token);
       assert.deepEqual(found.map(idOf), expected.map(idOf), JSON.stringify(limited));
+    }
+  });
+}
+
+for (const [operation, path] of Object.entries(files)) {
+  test(`${operation} has a row for each item of the list that the token reaches`, async () => {
+    for (const token of tokens.keys()) {
+      const items = await all(path, token);
+      const { text } = await control.ask({ path: `${path}.csv`, token });
+      assert.equal(text.trim().split('\r\n').length, items.length + 1);
     }
   });
 }

@@ -157,6 +157,17 @@ export const shared = {
     ends: 'the topics are read, at the latest after 20 seconds',
     operations: ['getEvent'],
   },
+  exports: {
+    kind: 'places',
+    what: 'running exports',
+    of: 'instance',
+    most: 8,
+    holder: 'token',
+    ofOne: 2,
+    ofLimited: 6,
+    ends: '100,000 rows are read, the client leaves or takes nothing for two minutes, or its token ends',
+    operations: ['exportDeliveries', 'exportDecisions', 'exportDeadLetters'],
+  },
   testEvents: {
     kind: 'places',
     what: 'test events in flight',

@@ -1,7 +1,8 @@
 /** The list of the events that connected destinations did not get, with the reason. */
 import { formatInstant } from '@tailrace/events';
 import { noDestination, type FilteredEvent, type History } from '@tailrace/history';
-import Type from 'typebox';
+import type { FastifyRequest } from 'fastify';
+import Type, { type Static } from 'typebox';
 import type { Role } from '../access/authenticate.ts';
 import { listedOf } from '../access/limits.ts';
 import { showUser } from '../access/mask.ts';
@@ -10,6 +11,7 @@ import { closedObject, named, optionalText, time } from '../http/schemas.ts';
 import { cursorsOf, pageOf, pageParameters } from '../http/page.ts';
 import { routesOf, type Api } from '../http/api.ts';
 import { userKeySchema } from './delivery-routes.ts';
+import { csvAnswer, exportRules, type Exports } from './export.ts';
 import { historyPage } from './page.ts';
 
 const text = (description: string) => Type.Optional(Type.String({ minLength: 1, description }));
@@ -42,23 +44,61 @@ const filteredEventSchema = Type.Object({
 
 const cursors = cursorsOf('decisions', 'number', 'text', 'text', 'text');
 
-export function decisionRoutes(app: Api, history: Pick<History, 'read'>): void {
+const exported = [
+  'decidedAt',
+  'reason',
+  'rule',
+  'type',
+  'event',
+  'sourceId',
+  'destinationId',
+  'userKey',
+  'eventId',
+] as const;
+
+const listed = closedObject({ ...filters, ...periodParameters });
+const listedPage = closedObject({ ...filters, ...periodParameters, ...pageParameters });
+
+export function decisionRoutes(app: Api, history: Pick<History, 'read'>, exports: Exports): void {
   const route = routesOf(app, 'History', ['history-unavailable']);
+  const list = async (
+    query: Static<typeof listedPage>,
+    { role, caller }: Pick<FastifyRequest, 'role' | 'caller'>,
+  ) => {
+    const filter = { reason: query.reason, ...listedOf(caller, query), ...periodOf(query) };
+    const page = await historyPage(history, cursors, query, (queries, limit, after) =>
+      queries.listFilteredEvents(filter, limit, after),
+    );
+    return { ...page, items: page.items.map((row) => show(row, role)) };
+  };
+
   route.get('/decisions', {
     operationId: 'listDecisions',
     summary: 'List the events that destinations did not get, newest first',
     description:
       'One item for each event and destination, as the router decided then; of an event, up to 100 destinations. With several ' +
       'filters that rarely match together, a page may have fewer items than `limit`, or none, and `next`.',
-    querystring: closedObject({ ...filters, ...periodParameters, ...pageParameters }),
+    querystring: listedPage,
     response: { 200: pageOf(named('FilteredEvent', filteredEventSchema)) },
-    handler: async ({ query, role, caller }) => {
-      const filter = { reason: query.reason, ...listedOf(caller, query), ...periodOf(query) };
-      const page = await historyPage(history, cursors, query, (queries, limit, after) =>
-        queries.listFilteredEvents(filter, limit, after),
-      );
-      return { ...page, items: page.items.map((row) => show(row, role)) };
-    },
+    handler: (request) => list(request.query, request),
+  });
+
+  route.get('/decisions.csv', {
+    operationId: 'exportDecisions',
+    summary: 'Export the events that destinations did not get, newest first',
+    description: exportRules,
+    querystring: listed,
+    response: csvAnswer,
+    exposeHeadRoute: false,
+    handler: (request, reply) =>
+      exports.send(reply, request.caller, {
+        name: 'filtered',
+        columns: exported,
+        read: async (page) => {
+          const { items, ...rest } = await list({ ...request.query, ...page }, request);
+          return { ...rest, items: items.map(({ rule, ...item }) => ({ ...item, rule: rule?.text })) };
+        },
+      }),
   });
 }
 

@@ -3,7 +3,8 @@ import { TailraceError } from '@tailrace/errors';
 import { eventTypes, formatInstant } from '@tailrace/events';
 import { deliveryStatuses, type AttemptRow, type CountedDelivery, type History } from '@tailrace/history';
 import { decodeDelivery } from '@tailrace/records';
-import Type from 'typebox';
+import type { FastifyRequest } from 'fastify';
+import Type, { type Static } from 'typebox';
 import { listedOf, reachesDelivery } from '../access/limits.ts';
 import type { Caller, Role } from '../access/authenticate.ts';
 import { audit } from '../http/audit.ts';
@@ -13,6 +14,7 @@ import { periodOf, periodParameters } from '../http/moment.ts';
 import { closedObject, named, optionalText, time } from '../http/schemas.ts';
 import { cursorsOf, pageOf, pageParameters } from '../http/page.ts';
 import { routesOf, type Api } from '../http/api.ts';
+import { csvAnswer, exportRules, type Exports } from './export.ts';
 import { historyPage } from './page.ts';
 
 const instant = (what: string) => time(`${what}: ISO 8601, UTC`);
@@ -81,6 +83,22 @@ const filters = {
 
 const cursors = cursorsOf('deliveries', 'number', 'text');
 
+const exported = [
+  'createdAt',
+  'status',
+  'type',
+  'event',
+  'sourceId',
+  'destinationId',
+  'userKey',
+  'reason',
+  'attempts',
+  'changedAt',
+  'nextDueAt',
+  'deliveryId',
+  'eventId',
+] as const;
+
 const getDeliveryBodyAnswers = {
   200: Type.Object({
     deliveryId: Type.String(),
@@ -90,7 +108,16 @@ const getDeliveryBodyAnswers = {
   }),
 };
 
-export function deliveryRoutes(app: Api, records: RecordReader, history: Pick<History, 'read'>): void {
+const listed = closedObject({ ...filters, ...periodParameters });
+const listedPage = closedObject({ ...filters, ...periodParameters, ...pageParameters });
+
+export interface DeliveryNeeds {
+  readonly records: RecordReader;
+  readonly history: Pick<History, 'read'>;
+  readonly exports: Exports;
+}
+
+export function deliveryRoutes(app: Api, { records, history, exports }: DeliveryNeeds): void {
   const route = routesOf(app, 'History', ['history-unavailable']);
 
   const find = (id: string, caller: Caller | undefined): CountedDelivery => {
@@ -99,21 +126,41 @@ export function deliveryRoutes(app: Api, records: RecordReader, history: Pick<Hi
     throw new TailraceError('not-found', `The history has no delivery ${JSON.stringify(id)}.`);
   };
 
+  const list = async (
+    query: Static<typeof listedPage>,
+    { role, caller }: Pick<FastifyRequest, 'role' | 'caller'>,
+  ) => {
+    const { userId, type, event, status } = query;
+    const filter = { ...listedOf(caller, query), userKey: userId, type, event, status, ...periodOf(query) };
+    const page = await historyPage(history, cursors, query, (queries, limit, after) =>
+      queries.listDeliveries(filter, limit, after),
+    );
+    return { ...page, items: page.items.map((row) => showDelivery(row, role)) };
+  };
+
   route.get('/deliveries', {
     operationId: 'listDeliveries',
     summary: 'List deliveries, newest first',
     description:
       'With several filters that rarely match together, a page may have fewer items than `limit`, or none, and `next`.',
-    querystring: closedObject({ ...filters, ...periodParameters, ...pageParameters }),
+    querystring: listedPage,
     response: { 200: pageOf(named('Delivery', deliverySchema)) },
-    handler: async ({ query, role, caller }) => {
-      const { userId, type, event, status } = query;
-      const filter = { ...listedOf(caller, query), userKey: userId, type, event, status, ...periodOf(query) };
-      const page = await historyPage(history, cursors, query, (queries, limit, after) =>
-        queries.listDeliveries(filter, limit, after),
-      );
-      return { ...page, items: page.items.map((row) => showDelivery(row, role)) };
-    },
+    handler: (request) => list(request.query, request),
+  });
+
+  route.get('/deliveries.csv', {
+    operationId: 'exportDeliveries',
+    summary: 'Export deliveries, newest first',
+    description: exportRules,
+    querystring: listed,
+    response: csvAnswer,
+    exposeHeadRoute: false,
+    handler: (request, reply) =>
+      exports.send(reply, request.caller, {
+        name: 'deliveries',
+        columns: exported,
+        read: (page) => list({ ...request.query, ...page }, request),
+      }),
   });
 
   route.get('/deliveries/:deliveryId', {

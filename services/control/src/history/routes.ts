@@ -7,6 +7,7 @@ import { attemptRoutes } from './attempt-routes.ts';
 import { decisionRoutes } from './decision-routes.ts';
 import { deliveryRoutes } from './delivery-routes.ts';
 import { eventRoutes, type EventNeeds } from './event-routes.ts';
+import type { Exports } from './export.ts';
 import { liveRoutes } from './live-routes.ts';
 import { overviewRoutes } from './overview-routes.ts';
 import { statisticsRoutes } from './statistics-routes.ts';
@@ -16,15 +17,16 @@ import { usageRoutes } from './usage-routes.ts';
 export interface HistoryNeeds extends EventNeeds {
   readonly config: ConfigView;
   readonly records: RecordReader;
+  readonly exports: Exports;
   readonly names: TopicNames;
 }
 
 export function historyRoutes(app: Api, needs: HistoryNeeds): void {
-  const { config, history, records, signal } = needs;
+  const { config, exports, history, signal } = needs;
   const streams = new Streams(history, signal);
   usageRoutes(app, config, history);
-  deliveryRoutes(app, records, history);
-  decisionRoutes(app, history);
+  deliveryRoutes(app, needs);
+  decisionRoutes(app, history, exports);
   eventRoutes(app, needs);
   statisticsRoutes(app, config, history);
   overviewRoutes(app, needs);

@@ -9,6 +9,7 @@ import {
 import { TailraceError } from '@tailrace/errors';
 import { eventTypes, formatInstant } from '@tailrace/events';
 import { countLetters, type History } from '@tailrace/history';
+import type { FastifyRequest } from 'fastify';
 import Type, { type Static } from 'typebox';
 import { listedOf, reachesDelivery } from '../access/limits.ts';
 import type { Role } from '../access/authenticate.ts';
@@ -16,6 +17,7 @@ import { audit } from '../http/audit.ts';
 import { showBody, showUser } from '../access/mask.ts';
 import type { RecordReader } from '../records/reader.ts';
 import { userKeySchema } from '../history/delivery-routes.ts';
+import { csvAnswer, exportRules, type Exports } from '../history/export.ts';
 import { historyPage } from '../history/page.ts';
 import { invalidField } from '../http/errors.ts';
 import { periodOf, periodParameters } from '../http/moment.ts';
@@ -80,7 +82,26 @@ export interface DeadLetterNeeds {
   /** The topic `deliveries.dead`. */
   readonly topic: string;
   readonly history: Pick<History, 'read'>;
+  readonly exports: Exports;
 }
+
+const exported = [
+  'diedAt',
+  'reason',
+  'replayed',
+  'type',
+  'event',
+  'sourceId',
+  'destinationId',
+  'userKey',
+  'attempts',
+  'deliveryId',
+  'eventId',
+  'ref',
+] as const;
+
+const listed = closedObject(filterFields);
+const listedPage = closedObject({ ...filterFields, ...pageParameters });
 
 const summariseDeadLettersQuery = closedObject({
   ...filterFields,
@@ -116,23 +137,42 @@ const getDeadLetterAnswers = {
   }),
 };
 
-export function deadLetterRoutes(app: Api, { records, topic, history }: DeadLetterNeeds): void {
+export function deadLetterRoutes(app: Api, { records, topic, history, exports }: DeadLetterNeeds): void {
   const route = routesOf(app, 'Dead letters', ['history-unavailable']);
+  const list = async (
+    query: Static<typeof listedPage>,
+    { role, caller }: Pick<FastifyRequest, 'role' | 'caller'>,
+  ) => {
+    const filter = { ...filterOf(query), ...listedOf(caller, query) };
+    const page = await historyPage(history, cursors, query, (queries, limit, after) =>
+      queries.listDeadLetters(filter, limit, after),
+    );
+    return { ...page, items: page.items.map((row) => showFacts(row, role)) };
+  };
 
   route.get('/dead-letters', {
     operationId: 'listDeadLetters',
     summary: 'List dead letters, newest first',
     description:
       'With several filters that rarely match together, a page may have fewer items than `limit`, or none, and `next`.',
-    querystring: closedObject({ ...filterFields, ...pageParameters }),
+    querystring: listedPage,
     response: { 200: pageOf(namedObject('DeadLetter', letterFields)) },
-    handler: async ({ query, role, caller }) => {
-      const filter = { ...filterOf(query), ...listedOf(caller, query) };
-      const page = await historyPage(history, cursors, query, (queries, limit, after) =>
-        queries.listDeadLetters(filter, limit, after),
-      );
-      return { ...page, items: page.items.map((row) => showFacts(row, role)) };
-    },
+    handler: (request) => list(request.query, request),
+  });
+
+  route.get('/dead-letters.csv', {
+    operationId: 'exportDeadLetters',
+    summary: 'Export dead letters, newest first',
+    description: exportRules,
+    querystring: listed,
+    response: csvAnswer,
+    exposeHeadRoute: false,
+    handler: (request, reply) =>
+      exports.send(reply, request.caller, {
+        name: 'dead-letters',
+        columns: exported,
+        read: (page) => list({ ...request.query, ...page }, request),
+      }),
   });
 
   route.get('/dead-letters/summary', {

@@ -2,6 +2,7 @@ import type { Schema } from '../../api/client.ts';
 import { may } from '../../api/session.ts';
 import { LinkButton } from '../../parts/button.tsx';
 import { Empty, PageHead } from '../../parts/card.tsx';
+import { ExportLink } from '../../lists/export-link.tsx';
 import { LongList } from '../../lists/long-list.tsx';
 import { useList } from '../../lists/pager.tsx';
 import { useSelection } from '../../lists/selection.ts';
@@ -18,11 +19,14 @@ const pageSize = 200;
 const keyOf = ({ deliveryId }: Delivery): string => deliveryId;
 
 export function DeliveryList({ query }: Pick<PageProps, 'query'>) {
-  const pages = useList('/v1/deliveries', { query: { ...wantedOf(query), limit: pageSize } });
+  const wanted = wantedOf(query);
+  const pages = useList('/v1/deliveries', { query: { ...wanted, limit: pageSize } });
   const selection = useSelection(pages.items, keyOf);
   return (
     <>
-      <PageHead title={text.shell.pages.deliveries} lead="All recent deliveries, newest first." />
+      <PageHead title={text.shell.pages.deliveries} lead="All recent deliveries, newest first.">
+        <ExportLink path="/v1/deliveries.csv" query={wanted} />
+      </PageHead>
       <div class="stack">
         <Search query={query} />
         {may('write') && pages.items.length > 0 && (

@@ -2,6 +2,7 @@
 import type { Schema } from '../../api/client.ts';
 import { LinkButton } from '../../parts/button.tsx';
 import { Empty, PageHead } from '../../parts/card.tsx';
+import { ExportLink } from '../../lists/export-link.tsx';
 import { LongList } from '../../lists/long-list.tsx';
 import { useList } from '../../lists/pager.tsx';
 import { SearchForm } from '../../lists/search-form.tsx';
@@ -23,7 +24,9 @@ export default function FilteredPage({ query }: PageProps) {
   const pages = useList('/v1/decisions', { query: { ...wanted, limit: pageSize } });
   return (
     <>
-      <PageHead title={text.shell.pages.filtered} lead={words.lead} />
+      <PageHead title={text.shell.pages.filtered} lead={words.lead}>
+        <ExportLink path="/v1/decisions.csv" query={wanted} />
+      </PageHead>
       <div class="stack">
         <SearchForm
           label="Search filtered events"

@@ -9,6 +9,7 @@ import { Reason } from '../../parts/status.tsx';
 import { Table, type Column } from '../../parts/table.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { text } from '../../text/index.ts';
+import { ExportLink } from '../../lists/export-link.tsx';
 import { hrefOf, type PageProps } from '../../url/location.ts';
 import { ReplayDialog } from './dialog.tsx';
 import { Replays } from './list.tsx';
@@ -66,7 +67,9 @@ export default function ReplaysPage({ query }: PageProps) {
       <PageHead
         title={text.shell.pages.replays}
         lead="Deliveries that failed permanently. Fix the cause, then replay them."
-      />
+      >
+        <ExportLink path="/v1/dead-letters.csv" query={{ destination, reason, since }} />
+      </PageHead>
       <Card title={words.summary} flush>
         <Table
           label={words.summary}
