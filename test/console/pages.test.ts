@@ -90,7 +90,10 @@ test('a read-only user sees no button that changes something', async () => {
   for (const [place, heading] of places) {
     await visit(page, place, heading);
     const buttons = await page.locator('main').getByRole('button').allInnerTexts();
-    const changing = buttons.filter((name) => /resend|retry all|replay|create|delete|save/i.test(name));
+    // A view is kept in the browser.
+    const changing = buttons.filter((name) =>
+      /resend|retry all|replay|create|delete|save(?! this view)/i.test(name),
+    );
     assert.deepEqual(changing, [], place);
   }
   assert.equal(await page.getByRole('link', { name: 'Tokens' }).count(), 0);

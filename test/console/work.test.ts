@@ -72,6 +72,29 @@ test('a list is saved as a file, with what is searched for', async () => {
   await page.context().close();
 });
 
+test('a search is saved as a view of its page, and removed', async () => {
+  const { page, complaints } = await browser.open(`${url}#/deliveries?status=dead`, { token: readToken });
+  await visit(page, '#/deliveries?status=dead', 'Deliveries');
+  await press(page, 'Save this view');
+  await page.getByLabel('Name of the view').fill('Dead ones');
+  assert.deepEqual(await axeProblems(page), []);
+  await press(page, 'Save');
+  await visit(page, '#/filtered', 'Filtered');
+  assert.equal(await page.getByRole('link', { name: 'Dead ones' }).count(), 0);
+  await visit(page, '#/deliveries', 'Deliveries');
+  await page.reload();
+  await page.getByRole('link', { name: 'Dead ones' }).click();
+  await page.waitForURL(/#\/deliveries\?status=dead$/);
+  assert.equal(await page.getByLabel('Status', { exact: true }).inputValue(), 'dead');
+  assert.deepEqual(await axeProblems(page), []);
+  await press(page, 'Remove Dead ones');
+  await page.getByRole('link', { name: 'Dead ones' }).waitFor({ state: 'detached' });
+  await press(page, 'Undo');
+  await page.getByRole('link', { name: 'Dead ones' }).waitFor();
+  assert.deepEqual(complaints, []);
+  await page.context().close();
+});
+
 test('the period of a list is a span from a menu, or lies between two times that are picked', async () => {
   const { page, complaints } = await browser.open(`${url}#/deliveries?since=2h`, { token: readToken });
   await visit(page, '#/deliveries?since=2h', 'Deliveries');

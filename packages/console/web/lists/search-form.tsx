@@ -5,6 +5,7 @@ import { setQuery } from '../url/location.ts';
 import { Button } from '../parts/button.tsx';
 import { ChoiceField, TextField, TimeField } from '../parts/field.tsx';
 import { isBetweenTimes, toField, toTime } from './period.ts';
+import { SavedViews } from './saved-views.tsx';
 
 type Query = Readonly<Record<string, string>>;
 
@@ -31,63 +32,70 @@ export function SearchForm(props: SearchFormProps) {
   useLayoutEffect(() => {
     setTyped(query);
   }, [JSON.stringify(query)]);
-  const names = [...[...choices, ...fields].map(({ name }) => name), ...(hasPeriod ? ['since', 'until'] : [])];
-  const between = hasPeriod && isBetween(typed) && {
-    since: toTime(typed['since'] ?? ''),
-    until: toTime(typed['until'] ?? ''),
-  };
+  const names = [
+    ...[...choices, ...fields].map(({ name }) => name),
+    ...(hasPeriod ? ['since', 'until'] : []),
+  ];
+  const between = hasPeriod &&
+    isBetween(typed) && {
+      since: toTime(typed['since'] ?? ''),
+      until: toTime(typed['until'] ?? ''),
+    };
   return (
-    <form
-      class="filters"
-      role="search"
-      aria-label={label}
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (onSubmit?.()) return;
-        const texts = Object.fromEntries(fields.map(({ name }) => [name, typed[name]?.trim()]));
-        setQuery({ ...texts, ...between });
-      }}
-    >
-      {choices.map(({ name, label, values }) => (
-        <ChoiceField
-          key={name}
-          label={label}
-          value={query[name] ?? ''}
-          choices={values}
-          onValue={(value) => {
-            setQuery({ [name]: value });
-          }}
-        />
-      ))}
-      {fields.map(({ name, label, hint }) => (
-        <TextField
-          key={name}
-          label={label}
-          placeholder={hint}
-          value={typed[name] ?? ''}
-          onValue={(value) => {
-            setTyped({ ...typed, [name]: value });
-          }}
-        />
-      ))}
-      {hasPeriod && <PeriodFields query={query} typed={typed} onTyped={setTyped} />}
-      {children}
-      <div class="row">
-        <Button type="submit" kind="main-action">
-          Search
-        </Button>
-        <Button
-          kind="plain"
-          onClick={() => {
-            setTyped({});
-            onClear?.();
-            setQuery(Object.fromEntries(names.map((name) => [name, undefined])));
-          }}
-        >
-          Clear
-        </Button>
-      </div>
-    </form>
+    <div class="stack tight">
+      <form
+        class="filters"
+        role="search"
+        aria-label={label}
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (onSubmit?.()) return;
+          const texts = Object.fromEntries(fields.map(({ name }) => [name, typed[name]?.trim()]));
+          setQuery({ ...texts, ...between });
+        }}
+      >
+        {choices.map(({ name, label, values }) => (
+          <ChoiceField
+            key={name}
+            label={label}
+            value={query[name] ?? ''}
+            choices={values}
+            onValue={(value) => {
+              setQuery({ [name]: value });
+            }}
+          />
+        ))}
+        {fields.map(({ name, label, hint }) => (
+          <TextField
+            key={name}
+            label={label}
+            placeholder={hint}
+            value={typed[name] ?? ''}
+            onValue={(value) => {
+              setTyped({ ...typed, [name]: value });
+            }}
+          />
+        ))}
+        {hasPeriod && <PeriodFields query={query} typed={typed} onTyped={setTyped} />}
+        {children}
+        <div class="row">
+          <Button type="submit" kind="main-action">
+            Search
+          </Button>
+          <Button
+            kind="plain"
+            onClick={() => {
+              setTyped({});
+              onClear?.();
+              setQuery(Object.fromEntries(names.map((name) => [name, undefined])));
+            }}
+          >
+            Clear
+          </Button>
+        </div>
+      </form>
+      <SavedViews />
+    </div>
   );
 }
 
