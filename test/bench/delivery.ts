@@ -22,6 +22,7 @@ import { readCommandLine, type Options, type Scenario } from './delivery/options
 import { measureOverload } from './delivery/overload.ts';
 import { measurePunctuality } from './delivery/punctual.ts';
 import { measureRecovery } from './delivery/recovery.ts';
+import { measureReplace } from './delivery/replace.ts';
 import { isReportSound, renderReport, type Report } from './delivery/report.ts';
 import type { Context } from './delivery/stage.ts';
 import { warmUp } from './delivery/warm-up.ts';
@@ -42,6 +43,7 @@ const measures: Readonly<Record<Scenario, (context: Context) => Promise<Report>>
   'ten-thousand': measureTenThousand,
   burst: measureBurst,
   recovery: measureRecovery,
+  replace: measureReplace,
 };
 
 await obey(readCommandLine(process.argv.slice(2)), (options) =>

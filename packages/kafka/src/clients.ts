@@ -8,13 +8,14 @@ import type {
   Producer,
   ProducerConfig,
 } from 'kafkajs';
-import { coPartitionedAssigner } from './consume/assigner.ts';
+import { coPartitionedAssigners } from './consume/assigner.ts';
 import { heartbeatIntervalMs, maxWaitMs } from './consume/pacing.ts';
 import { bridgeLog, type KafkaLog } from './log.ts';
 import type { OnRequest } from './observer.ts';
 import kafkajs from './library.ts';
 import type { Admin } from './patches/reading/admin-requests.ts';
 import { decideFetches, type Fetching } from './patches/reading/group-fetch.ts';
+import type { MemberConsumer } from './patches/reading/membership.ts';
 import { followerMaxWaitMs, followerSessionTimeoutMs } from './read/follower.ts';
 import { oauthBearer } from './oauth/authenticate.ts';
 import { requestToken, type TokenServer } from './oauth/token-request.ts';
@@ -55,7 +56,7 @@ export type ConsumerOptions = ConsumerConfig & {
 /** The part of the patched library that this package uses. `testing/` has an in-memory implementation. */
 export interface LibraryClient {
   readonly producer: (config: ProducerConfig) => Producer;
-  readonly consumer: (options: ConsumerOptions) => Consumer;
+  readonly consumer: (options: ConsumerOptions) => MemberConsumer;
   readonly admin: (config: AdminConfig) => Admin;
   /** Ends what the client does in the background. */
   readonly close?: () => void;
@@ -71,7 +72,7 @@ export interface Clients {
     /** For a co-partitioned group, the partition numbers that this member owns. */
     readonly owned: (() => readonly number[]) | undefined;
     readonly fetching: Fetching;
-  }) => Consumer;
+  }) => MemberConsumer;
   readonly followerConsumer: CreateReader;
   readonly tailConsumer: CreateReader;
   readonly scanConsumer: (groupId: string) => Consumer;
@@ -108,7 +109,7 @@ export function libraryClient(settings: KafkaSettings, log: KafkaLog, onRequest?
   return {
     producer: (config) => client.producer(config),
     consumer: ({ fetching, ...config }) => {
-      const consumer = client.consumer(config);
+      const consumer = client.consumer(config) as MemberConsumer;
       if (fetching) decideFetches(consumer, fetching);
       return consumer;
     },
@@ -130,7 +131,7 @@ export function createClients(client: LibraryClient): Clients {
       createPartitioner: namedPartition,
       retry,
     });
-  const consumer = (options: ConsumerOptions): Consumer =>
+  const consumer = (options: ConsumerOptions): MemberConsumer =>
     client.consumer({
       ...options,
       rebalanceTimeout,
@@ -158,7 +159,7 @@ export function createClients(client: LibraryClient): Clients {
         sessionTimeout: sessionTimeoutMs,
         heartbeatInterval: heartbeatIntervalMs,
         fetching,
-        partitionAssigners: [owned ? coPartitionedAssigner(owned) : kafkajs.PartitionAssigners.roundRobin],
+        partitionAssigners: owned ? coPartitionedAssigners(owned) : [kafkajs.PartitionAssigners.roundRobin],
       }),
     followerConsumer: (groupId, told) =>
       readerConsumer({ groupId, fetching: { waitMs: followerWaitMs, ...told } }),

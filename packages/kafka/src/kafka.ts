@@ -17,6 +17,7 @@ import type { Patience } from './admin/patience.ts';
 import type { TopicDescription, TopicReport, TopicSpec } from './admin/topic-spec.ts';
 import { addPartitions, describeTopics, ensureTopics, inspectTopics, topicSettings } from './admin/topics.ts';
 import { createClients, libraryClient, type KafkaSettings, type LibraryClient } from './clients.ts';
+import type { Claims } from './consume/assigner.ts';
 import { startConsumption, type Consumption } from './consume/consumption.ts';
 import type { ConsumeOptions } from './consume/options.ts';
 import { maxWaitMs, type Pacing } from './consume/pacing.ts';
@@ -190,11 +191,14 @@ export function openKafka(
     },
 
     async consume(options) {
-      const owned = new Set<number>();
+      const claims: Claims = { owned: [], sent: [] };
       const pacing: Pacing = { waitMs: () => maxWaitMs, onAnswer: () => undefined };
       const consumer = clients.groupConsumer({
         groupId: options.groupId,
-        owned: options.coPartitioned ? () => [...owned] : undefined,
+        // What Kafka has removed owns nothing.
+        owned: options.coPartitioned
+          ? () => (claims.sent = consumer.isMember ? claims.owned : [])
+          : undefined,
         fetching: pacing,
       });
       const dependencies = {
@@ -202,7 +206,7 @@ export function openKafka(
         classify,
         log,
         reportUnreadable,
-        owned,
+        claims,
         openScan,
         pacing,
         refusals,

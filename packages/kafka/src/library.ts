@@ -19,7 +19,7 @@ import { adminRequests } from './patches/reading/admin-requests.ts';
 import { fetchRequest } from './patches/reading/fetch-request.ts';
 import { fetchResponse } from './patches/reading/fetch-response.ts';
 import { groupFetch } from './patches/reading/group-fetch.ts';
-import { membership } from './patches/reading/membership.ts';
+import { memberConsumer, membership } from './patches/reading/membership.ts';
 import { metadata } from './patches/reading/metadata.ts';
 import { offsetCheck } from './patches/reading/offset-check.ts';
 import { messagesByPartition } from './patches/writing/messages-by-partition.ts';
@@ -50,6 +50,7 @@ const kafkajs = loadPatched([
   offsetCheck,
   ...membership,
   ...groupFetch,
+  memberConsumer,
   adminRequests,
 ]);
 

@@ -12,6 +12,15 @@ import { FetchedBatch } from './wire/fetched-batch.ts';
 /** What the library does with the batch that it passes on. */
 export type Processing = Pick<EachBatchPayload, 'resolveOffset' | 'commitOffsetsIfNecessary'>;
 
+/** What a member is assigned. */
+export interface Joined {
+  readonly assignment: Readonly<Record<string, readonly number[]>>;
+  /** Whether it was the same member in the generation before, without a crash between. */
+  readonly isSame: boolean;
+  /** The name of the assigner that all members know. */
+  readonly protocol: string;
+}
+
 export interface SessionOptions {
   readonly consumer: Consumer;
   readonly topics: readonly string[];
@@ -19,12 +28,8 @@ export interface SessionOptions {
   readonly log: KafkaLog;
   /** Added to log lines. */
   readonly fields: Readonly<Record<string, unknown>>;
-  /**
-   * Called inside the library's join, before the first fetch of the new generation.
-   *
-   * @param isSame whether it was the same member in the generation before, without a crash between
-   */
-  readonly onJoin: (assignment: Readonly<Record<string, number[]>>, isSame: boolean) => void;
+  /** Called inside the library's join, before the first fetch of the new generation. */
+  readonly onJoin: (joined: Joined) => void;
   /** Called for one batch at a time. If it returns a promise, the next batch and the heartbeats wait for it. */
   readonly onBatch: (batch: FetchedBatch, processing: Processing) => void | Promise<void>;
   /** While it returns false the group is not joined. */
@@ -122,7 +127,7 @@ export function startSession(options: SessionOptions): Session {
     const isSame = inGroup && payload.memberId === memberId;
     inGroup = true;
     memberId = payload.memberId;
-    onJoin(payload.memberAssignment, isSame);
+    onJoin({ assignment: payload.memberAssignment, isSame, protocol: payload.groupProtocol });
     joined.resolve(undefined);
   });
   consumer.on(consumer.events.STOP, () => {

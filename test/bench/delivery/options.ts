@@ -4,7 +4,7 @@ import { count, readOptions, someOf, type CommandLine } from '../command-line.ts
 /** In the order in which the scenarios run. */
 export const scenarios = [
   ...(['cost', 'isolation', 'fleet', 'overload', 'punctual', 'backlog'] as const),
-  ...(['many-bad', 'rate-limited', 'same-origin', 'ten-thousand', 'burst', 'recovery'] as const),
+  ...(['many-bad', 'rate-limited', 'same-origin', 'ten-thousand', 'burst', 'recovery', 'replace'] as const),
 ] as const;
 export type Scenario = (typeof scenarios)[number];
 
@@ -57,8 +57,8 @@ healthy ones.
   --events N            cost: deliveries in each run                 (20000; quick: 1000)
   --runs N              cost, isolation, many-bad, rate-limited, same-origin,
                         ten-thousand, burst: runs of each kind       (3; quick: 1)
-  --rate N              isolation: deliveries a second, together     (500; quick: 200)
-  --seconds N           isolation: length of a run                   (20; quick: 4)
+  --rate N              isolation, replace: deliveries a second, together (500; quick: 200)
+  --seconds N           isolation: length of a run; replace: of the part before (20; quick: 4)
   --fleet-events N      fleet: deliveries                            (10000; quick: 1000)
   --fleet-rate N        fleet: deliveries a second in the paced run  (1000; quick: 500)
   --overload-seconds N  overload: length of the inflow               (60; quick: 10; long: 600)

@@ -60,6 +60,8 @@ export interface Stage extends AsyncDisposable {
   write(topic: string, delivery: Delivery): Promise<void>;
   /** Starts the service; resolves when it is ready, or, with `untilReady: false`, when its process runs. */
   startService(options?: { readonly untilReady?: boolean }): Promise<ServiceProcess>;
+  /** Starts one more process of the service, and resolves when it is ready. Its name is that of its log. */
+  startReplica(replica: string): Promise<ServiceProcess>;
   /** The process of the service; throws if it has not been started. */
   readonly service: ServiceProcess;
   /** Resolves when these deliveries of the latest wave, by index, have arrived, or after `timeoutMs`. */
@@ -106,15 +108,36 @@ export async function openStage(
   const write = (topic: string, delivery: Delivery): Promise<void> =>
     publisher.publish(encodeDelivery(topic, delivery));
   let service: ServiceProcess | undefined;
-  opening.defer(() => service?.stop());
+  const processes: ServiceProcess[] = [];
+  const stopAll = async (): Promise<void> => {
+    await Promise.all(processes.map((process) => process.stop()));
+  };
+  opening.defer(stopAll);
   const running = opening.move();
+
+  const spawn = async (replica: string): Promise<ServiceProcess> => {
+    const spawned = await spawnService({
+      name: 'delivery',
+      logFile: path.join(folder, `${replica}.log`),
+      profileFile: options.profileFolder && profileOf(options.profileFolder, replica),
+      env: {
+        KAFKA_BROKERS: brokers.join(','),
+        TAILRACE_TOPIC_PREFIX: prefix,
+        TAILRACE_PARTITIONS: String(options.partitions),
+        TAILRACE_RETRY_SCHEDULE: schedule,
+        TAILRACE_ALLOW_PRIVATE_NETWORKS: '127.0.0.0/8',
+      },
+    });
+    processes.push(spawned);
+    return spawned;
+  };
 
   const runningService = (): ServiceProcess => {
     if (!service) throw new Error('the service has not been started');
     return service;
   };
   const unlessDead = <T>(work: Promise<T>): Promise<T> =>
-    Promise.race([work, bench.brokerDied, ...(service ? [service.died] : [])]);
+    Promise.race([work, bench.brokerDied, ...processes.map(({ died }) => died)]);
   /** Whether `holds` resolves with true within `timeoutMs`. */
   const becomes = async (timeoutMs: number, holds: () => Promise<boolean>): Promise<boolean> => {
     const deadline = performance.now() + timeoutMs;
@@ -166,20 +189,15 @@ export async function openStage(
       ),
 
     async startService({ untilReady = true } = {}) {
-      service ??= await spawnService({
-        name: 'delivery',
-        logFile: path.join(folder, `${name}.log`),
-        profileFile: options.profileFolder && profileOf(options.profileFolder, name),
-        env: {
-          KAFKA_BROKERS: brokers.join(','),
-          TAILRACE_TOPIC_PREFIX: prefix,
-          TAILRACE_PARTITIONS: String(options.partitions),
-          TAILRACE_RETRY_SCHEDULE: schedule,
-          TAILRACE_ALLOW_PRIVATE_NETWORKS: '127.0.0.0/8',
-        },
-      });
+      service ??= await spawn(name);
       if (untilReady) await service.ready;
       return service;
+    },
+
+    async startReplica(replica) {
+      const started = await spawn(`${name}-${replica}`);
+      await unlessDead(started.ready);
+      return started;
     },
 
     async arrived(indexes, timeoutMs) {
@@ -199,7 +217,7 @@ export async function openStage(
 
     async conclude(wave) {
       await unlessDead(sleep(settleMs));
-      await service?.stop();
+      await stopAll();
       const arrivals = await receiver.handOver();
       await using admin = await connectAdmin(brokers);
       const groupId = `${prefix}delivery`;

@@ -52,10 +52,10 @@ export const runtime: Dashboard = {
         stat({
           title: 'Rebalances',
           description:
-            'In the last 15 min, of the group with the most. More than ten, for 20 min, is a ticket.',
+            'In the last 15 min, of the group with the most. More than twenty, for 20 min, is a ticket.',
           unit: 'short',
           runbook: 'TailraceRebalanceStorm',
-          thresholds: { good: 'low', warning: 4, critical: 10 },
+          thresholds: { good: 'low', warning: 8, critical: 20 },
           expr: orZero('max(increase(tailrace_consumer_rebalances_total[15m]))'),
         }),
         problems({

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
 import type { Assigner, Cluster } from 'kafkajs';
-import { coPartitionedAssigner, sharePartitions } from './assigner.ts';
+import { coPartitionedAssigners, sharePartitions, withoutOwned } from './assigner.ts';
 import kafkajs from '../library.ts';
 
 const { MemberAssignment } = kafkajs.AssignerProtocol;
@@ -86,7 +86,13 @@ const cluster = {
     Array.from({ length: counts[topic] ?? 0 }, (_, partitionId) => ({ partitionId })),
 } as unknown as Cluster;
 
-const assignerOf = (owned: number[]): Assigner => coPartitionedAssigner(() => owned)({ cluster });
+/** The protocol of one name. */
+function assignerOf(owned: number[], name = 'tailrace-co-partitioned'): Assigner {
+  const assigners = coPartitionedAssigners(() => owned).map((create) => create({ cluster }));
+  const assigner = assigners.find((one) => one.name === name);
+  assert.ok(assigner);
+  return assigner;
+}
 
 async function assignmentOf(assigning: ReturnType<Assigner['assign']>): Promise<Record<string, unknown>> {
   return Object.fromEntries(
@@ -126,4 +132,59 @@ test('a member is assigned only topics that it reads', async () => {
     new: { deliveries: [4, 5, 2], short: [] },
     old: { deliveries: [0, 1, 3] },
   });
+});
+
+test('a partition that another member owns is assigned to nobody until that member has given it up', async () => {
+  const topics = ['deliveries'];
+  const rebalance = (owned: Record<string, number[]>) =>
+    assignmentOf(
+      assignerOf([], 'tailrace-cooperative').assign({
+        topics,
+        members: Object.entries(owned).map(([memberId, owned]) => ({
+          memberId,
+          memberMetadata: assignerOf(owned, 'tailrace-cooperative').protocol({ topics }).metadata,
+        })),
+      }),
+    );
+  assert.deepEqual(await rebalance({ a: [0, 1, 2, 3, 4, 5], b: [] }), {
+    a: { deliveries: [0, 1, 2] },
+    b: { deliveries: [] },
+  });
+  assert.deepEqual(await rebalance({ a: [0, 1, 2], b: [] }), {
+    a: { deliveries: [0, 1, 2] },
+    b: { deliveries: [3, 4, 5] },
+  });
+});
+
+test('the group chooses the protocol without gaps only where all members know it', () => {
+  assert.deepEqual(
+    coPartitionedAssigners(() => []).map((create) => create({ cluster }).name),
+    ['tailrace-cooperative', 'tailrace-co-partitioned'],
+  );
+});
+
+test('members that give up what they lose soon own everything, and never the same, for any claims', () => {
+  fc.assert(
+    fc.property(claims, fc.nat(16), (claims, count) => {
+      let owned = claims;
+      for (let round = 0; round < 3; round += 1) {
+        const assigned = withoutOwned(sharePartitions(owned, count), owned);
+        const all = [...assigned.values()].flat();
+        assert.equal(new Set(all).size, all.length);
+        for (const { memberId, owned: claimed } of owned) {
+          for (const other of owned.filter((one) => one.memberId !== memberId)) {
+            for (const partition of assigned.get(other.memberId) ?? []) {
+              assert.ok(!claimed.includes(partition), 'assigned while another member claims it');
+            }
+          }
+        }
+        owned = claims.map(({ memberId }) => ({ memberId, owned: assigned.get(memberId) ?? [] }));
+      }
+      const all = owned.flatMap((claim) => claim.owned);
+      assert.deepEqual(
+        all.sort((a, b) => a - b),
+        Array.from({ length: count }, (_, partition) => partition),
+      );
+    }),
+  );
 });

@@ -1,20 +1,38 @@
 /**
- * A partition assigner for topics with the same number of partitions. The same member owns partition i of all topics, so
+ * Partition assigners for topics with the same number of partitions. The same member owns partition i of all topics, so
  * that it has all records of a key. Sticky: a member keeps its partitions, up to its fair share, so that a rebalance moves
  * as few as possible.
+ *
+ * A partition that another member owns changes hands in two rebalances. In the first nobody is assigned it: its owner finishes
+ * the work (hand-over.ts) and joins again without it. In the second the other member gets it. Meanwhile all others go on.
  */
 import type { Assigner, Cluster, GroupMember, GroupMemberAssignment } from 'kafkajs';
 import kafkajs from '../library.ts';
 
 const { MemberAssignment, MemberMetadata } = kafkajs.AssignerProtocol;
 
-/** Of the protocol. Kafka refuses a member that offers none which all others offer. */
-const name = 'tailrace-co-partitioned';
+/** The protocol of a group whose members all know it. Kafka refuses a member that offers none which all others offer. */
+export const cooperative = 'tailrace-cooperative';
+/** Of earlier releases, also beside them: another member is assigned a partition at once. */
+const eager = 'tailrace-co-partitioned';
 const version = 0;
 
+/** The partition numbers of a member. */
+export interface Claims {
+  owned: readonly number[];
+  /** Those that it owned when it last joined, as it told the leader. */
+  sent: readonly number[];
+}
+
+type CreateAssigner = (options: { readonly cluster: Cluster }) => Assigner;
+
 /** @param owned the partition numbers that this member owns, which it sends to the group's leader at each join */
-export function coPartitionedAssigner(owned: () => readonly number[]) {
-  return ({ cluster }: { readonly cluster: Cluster }): Assigner => ({
+export function coPartitionedAssigners(owned: () => readonly number[]): CreateAssigner[] {
+  return [cooperative, eager].map((name) => coPartitionedAssigner(name, owned));
+}
+
+function coPartitionedAssigner(name: string, owned: () => readonly number[]): CreateAssigner {
+  return ({ cluster }) => ({
     name,
     version,
     protocol: ({ topics }) => ({
@@ -26,7 +44,8 @@ export function coPartitionedAssigner(owned: () => readonly number[]) {
         (topic) => [topic, cluster.findTopicPartitionMetadata(topic).length] as const,
       );
       const claims = members.map(memberClaim);
-      const shares = sharePartitions(claims, Math.max(0, ...counts.map(([, count]) => count)));
+      const fair = sharePartitions(claims, Math.max(0, ...counts.map(([, count]) => count)));
+      const shares = name === cooperative ? withoutOwned(fair, claims) : fair;
       return Promise.resolve(
         claims.map(({ memberId, topics: subscribed }): GroupMemberAssignment => {
           const share = shares.get(memberId) ?? [];
@@ -90,4 +109,23 @@ export function sharePartitions(claims: readonly Claim[], count: number): Map<st
     fewest.push(partition);
   }
   return shares;
+}
+
+/** Leaves out of each share what other members claim. */
+export function withoutOwned(
+  shares: ReadonlyMap<string, readonly number[]>,
+  claims: readonly Claim[],
+): Map<string, number[]> {
+  const owners = new Map<number, Set<string>>();
+  for (const { memberId, owned } of claims) {
+    for (const partition of owned) owners.set(partition, (owners.get(partition) ?? new Set()).add(memberId));
+  }
+  const isFreeFor = (memberId: string, partition: number): boolean =>
+    [...(owners.get(partition) ?? [])].every((owner) => owner === memberId);
+  return new Map(
+    Array.from(shares, ([memberId, share]) => [
+      memberId,
+      share.filter((partition) => isFreeFor(memberId, partition)),
+    ]),
+  );
 }

@@ -6,6 +6,10 @@
  * missed. That causes repeats and no loss, because a watermark covers this member's own work only.) The work of a revoked
  * partition is marked as revoked and never committed.
  *
+ * A partition that moves stays here until its work is finished and committed, or takes too long for that; nothing more of it is
+ * received. Then it is given up, and this member joins again to say so (assigner.ts). Beside members of earlier releases it moves
+ * at once.
+ *
  * A new partition starts at the group's committed offset, which is looked up here. The library may still pass on a batch of
  * an earlier generation, so a batch is accepted only if it was fetched from the partition's next offset or before it.
  */
@@ -16,7 +20,9 @@ import { committedOffsets, topicOffsets } from '../admin/offsets.ts';
 import type { Admin } from '../patches/reading/admin-requests.ts';
 import { Partition } from './partition/partition.ts';
 import { decodeProgress, type OffsetRange } from './partition/progress.ts';
-import type { Session, TopicPartition } from '../session.ts';
+import type { Joined, Session, TopicPartition } from '../session.ts';
+import { cooperative, type Claims } from './assigner.ts';
+import { HandOver } from './hand-over.ts';
 
 /** A partition that is assigned to this member from now on. */
 export interface NewPartition {
@@ -30,8 +36,7 @@ export interface NewPartition {
 
 /**
  * Prepares for the first record of these partitions, which are not fetched until it resolves. It is called again if it
- * rejects with a TailraceError. `signal` is aborted by the next rebalance, after which the partitions are prepared again or
- * belong to another member.
+ * rejects with a TailraceError. `signal` is aborted by a rebalance that takes one of them; the others are prepared again.
  */
 export type PreparePartitions = (partitions: readonly NewPartition[], signal: AbortSignal) => Promise<void>;
 
@@ -47,13 +52,28 @@ export interface AssignmentOptions {
   readonly prepare: PreparePartitions | undefined;
   /** Called when every partition is located and prepared. */
   readonly onLocated: () => void;
+  readonly handOverMs: number;
+  /** `owned` is kept up to date. */
+  readonly claims: Claims;
+  /** Called when this member owns less than it said when it joined. */
+  readonly onGivenUp: () => void;
+}
+
+/** Partitions that are located and prepared together. */
+interface Locating {
+  readonly partitions: readonly Partition[];
+  readonly ending: AbortController;
 }
 
 export interface Assignment {
   readonly partitions: Iterable<Partition>;
   get(topic: string, partition: number): Partition | undefined;
+  /** Whether partitions are finished here before another member gets them. */
+  readonly isHandingOver: boolean;
   /** To be called inside the library's join, before the first fetch of the new generation. */
-  onJoin(assignment: Readonly<Record<string, readonly number[]>>, isSame: boolean): void;
+  onJoin(joined: Joined): void;
+  /** To be called when work was committed. */
+  committed(): void;
   /**
    * Finds the offset to continue with when a fetched batch does not follow the last received record. The batch may be of an
    * earlier generation; records may have expired before they were read; or the topic was deleted and created again.
@@ -70,11 +90,11 @@ const retryPauseMs = 250;
 
 export function createAssignment(options: AssignmentOptions): Assignment {
   const { groupId, admin, classify, log, session, limits, mayFetch, prepare, onLocated } = options;
+  const { claims, handOverMs, onGivenUp } = options;
   const partitions = new Map<string, Partition>();
   const relocating = new Set<Partition>();
   const expired = new Map<string, number>();
-  /** Aborted at the next join, which locates the partitions that are not located by then. */
-  let locating = new AbortController();
+  const locating = new Set<Locating>();
   let isClosed = false;
 
   const add = ({ topic, partition }: TopicPartition): Partition => {
@@ -90,31 +110,59 @@ export function createAssignment(options: AssignmentOptions): Assignment {
     session().resume([partition]);
   };
 
-  const onJoin: Assignment['onJoin'] = (assignment, isSame) => {
+  const updateClaims = (): void => {
+    claims.owned = [...new Set(Array.from(partitions.values(), ({ partition }) => partition))];
+  };
+
+  const handOver = new HandOver(handOverMs, (leaving) => {
+    for (const partition of leaving) drop(partition);
+    updateClaims();
+    onGivenUp();
+  });
+
+  const onJoin: Assignment['onJoin'] = ({ assignment, isSame, protocol }) => {
+    const isCooperative = protocol === cooperative;
     const assigned = Object.entries(assignment).flatMap(([topic, numbers]) =>
       numbers.map((partition) => ({ topic, partition })),
     );
     const kept = new Set(isSame ? assigned.map(keyOf) : []);
     for (const partition of [...partitions.values()]) {
-      if (!kept.has(keyOf(partition))) drop(partition);
+      partition.leaving = !kept.has(keyOf(partition));
+      const isHandedOver = isSame && isCooperative && partition.located;
+      if (partition.leaving && !isHandedOver) drop(partition);
     }
     const owned = assigned.map((assigned) => partitions.get(keyOf(assigned)) ?? add(assigned));
+    updateClaims();
+    // What it said that it owns is kept for it.
+    if (isCooperative && claims.sent.some((partition) => !claims.owned.includes(partition))) onGivenUp();
+    handOver.begin([...partitions.values()].filter(({ leaving }) => leaving));
     for (const partition of owned) {
       if (partition.located) session().seek(partition, partition.next);
     }
-    const fresh = owned.filter(({ located }) => !located);
-    session().pause(fresh);
+    endLocating(({ revoked }) => revoked);
+    const unlocated = owned.filter(({ located }) => !located);
+    session().pause(unlocated);
+    const underWay = new Set([...locating].flatMap(({ partitions }) => partitions));
+    const fresh = unlocated.filter((partition) => !underWay.has(partition));
     log.debug({ groupId, assignment, fresh: fresh.length }, 'joined the consumer group');
-    locating.abort();
-    locating = new AbortController();
-    if (fresh.length === 0) onLocated();
-    else if (!isClosed) void locate(fresh, locating.signal);
+    if (unlocated.length === 0) onLocated();
+    if (fresh.length > 0 && !isClosed) void locate(fresh);
   };
 
-  /** Looks up the start offsets of new partitions, prepares them, and resumes them. Retries until the next join. */
-  const locate = async (fresh: readonly Partition[], signal: AbortSignal): Promise<void> => {
-    const isDone = (): boolean => fresh.length === 0 || signal.aborted;
-    while (!isDone()) {
+  const endLocating = (isEnded: (partition: Partition) => boolean): void => {
+    for (const one of locating) {
+      if (!one.partitions.some(isEnded)) continue;
+      locating.delete(one);
+      one.ending.abort();
+    }
+  };
+
+  /** Looks up the start offsets of new partitions, prepares them, and resumes them. Retries until one of them is revoked. */
+  const locate = async (fresh: readonly Partition[]): Promise<void> => {
+    const one = { partitions: fresh, ending: new AbortController() };
+    const { signal } = one.ending;
+    locating.add(one);
+    while (!signal.aborted) {
       try {
         const starts = await startOffsets(admin, groupId, fresh);
         const located = fresh.map((partition) => {
@@ -122,13 +170,15 @@ export function createAssignment(options: AssignmentOptions): Assignment {
           partition.willStart(offset);
           return { partition, offset, finished };
         });
-        if (prepare && !isDone()) await prepare(located.map(newPartition), signal).catch(stopOnDefect);
-        if (isDone()) return;
+        if (prepare && !isAborted(signal))
+          await prepare(located.map(newPartition), signal).catch(stopOnDefect);
+        if (isAborted(signal)) return;
+        locating.delete(one);
         for (const { partition, offset, finished } of located) begin(partition, offset, finished);
-        onLocated();
+        if (locating.size === 0) onLocated();
         return;
       } catch (error) {
-        if (isDone()) return;
+        if (isAborted(signal)) return;
         log.warn({ err: classify(error), groupId }, 'starting new partitions failed, retrying');
         await wait(retryPauseMs);
       }
@@ -167,8 +217,14 @@ export function createAssignment(options: AssignmentOptions): Assignment {
 
   return {
     partitions: { [Symbol.iterator]: () => partitions.values() },
+    get isHandingOver() {
+      return handOver.isUnderWay;
+    },
     get: (topic, partition) => partitions.get(keyOf({ topic, partition })),
     onJoin,
+    committed() {
+      handOver.committed();
+    },
     expired,
     relocate(partition) {
       if (relocating.has(partition)) return;
@@ -184,15 +240,22 @@ export function createAssignment(options: AssignmentOptions): Assignment {
         .finally(() => relocating.delete(partition));
     },
     leave() {
-      locating.abort();
+      endLocating(() => true);
+      handOver.end();
       for (const partition of [...partitions.values()]) drop(partition);
     },
     revokeAll() {
       isClosed = true;
-      locating.abort();
+      endLocating(() => true);
+      handOver.end();
       for (const partition of partitions.values()) partition.revoke();
     },
   };
+}
+
+/** The compiler takes `aborted` for a constant. */
+function isAborted(signal: AbortSignal): boolean {
+  return signal.aborted;
 }
 
 function newPartition({ partition: { topic, partition }, offset, finished }: Located): NewPartition {

@@ -48,6 +48,7 @@ export interface CommitterOptions {
   readonly refusals: Refusals;
   /** Called when `state` has changed. */
   readonly onChange: () => void;
+  readonly onCommitted: () => void;
 }
 
 const rebalanceIntervalMs = 20;
@@ -59,7 +60,7 @@ const removed = ['UNKNOWN_MEMBER_ID', 'ILLEGAL_GENERATION', 'FENCED_INSTANCE_ID'
 export function createCommitter(
   partitions: () => Iterable<Partition>,
   log: KafkaLog,
-  { groupId, intervalMs, lateAfterMs, refusals, onChange }: CommitterOptions,
+  { groupId, intervalMs, lateAfterMs, refusals, onChange, onCommitted }: CommitterOptions,
 ): Committer {
   let commitOffsets: CommitOffsets | undefined;
   let running: Promise<void> | undefined;
@@ -135,6 +136,7 @@ export function createCommitter(
     }
     for (const partition of changed) partition.commitEnded(isCommitted);
     check();
+    if (isCommitted) onCommitted();
   };
 
   const isRemoval = (error: unknown): boolean => {

@@ -6,9 +6,9 @@
  * much unfinished work is paused. Only commits.ts commits offsets. assignment.ts handles rebalances.
  */
 import { TailraceError } from '@tailrace/errors';
-import type { Consumer } from 'kafkajs';
 import type { KafkaLog } from '../log.ts';
 import type { Admin } from '../patches/reading/admin-requests.ts';
+import type { MemberConsumer } from '../patches/reading/membership.ts';
 import type { Scan, ScanOptions } from '../read/scan.ts';
 import { watchRefusals, type KafkaRefusals } from '../refusals.ts';
 import type { ConsumedRecord } from '../record.ts';
@@ -16,6 +16,7 @@ import { startSession, unlessClosing, type Processing, type Session } from '../s
 import type { ReportUnreadable, UnreadableBatch } from '../unreadable.ts';
 import type { FetchedBatch } from '../wire/fetched-batch.ts';
 import type { FetchedRecord } from '../wire/record-batch.ts';
+import type { Claims } from './assigner.ts';
 import { createAssignment } from './assignment.ts';
 import { createCommitter } from './commits.ts';
 import { Drain } from './drain.ts';
@@ -79,15 +80,14 @@ export interface Consumption {
 }
 
 export interface ConsumptionDependencies {
-  readonly consumer: Consumer;
+  readonly consumer: MemberConsumer;
   readonly admin: Admin;
   /** A client of its own for look-ups, which may take long while brokers do not answer. */
   readonly lookUpAdmin: () => Promise<Admin>;
   readonly classify: (error: unknown) => unknown;
   readonly log: KafkaLog;
   readonly reportUnreadable: ReportUnreadable;
-  /** Filled with the partition numbers that this member owns, which the assigner reports at each join. */
-  readonly owned: Set<number>;
+  readonly claims: Claims;
   readonly openScan: (options: ScanOptions) => Promise<Scan>;
   readonly pacing: Pacing;
   readonly refusals: KafkaRefusals;
@@ -99,7 +99,7 @@ export async function startConsumption(
   dependencies: ConsumptionDependencies,
   options: ConsumeOptions,
 ): Promise<Consumption> {
-  const { consumer, admin, classify, log, reportUnreadable, owned, openScan, pacing, refusals, closing } =
+  const { consumer, admin, classify, log, reportUnreadable, claims, openScan, pacing, refusals, closing } =
     dependencies;
   const {
     groupId,
@@ -111,6 +111,7 @@ export async function startConsumption(
     limits = () => defaultLimits,
     commitIntervalMs = 400,
     commitsLateAfterMs = 2_000,
+    handOverMs = 500,
     prepare,
     idleTopics,
     delayMs = () => undefined,
@@ -134,6 +135,11 @@ export async function startConsumption(
     onLocated() {
       membership.located();
     },
+    claims,
+    handOverMs,
+    onGivenUp() {
+      consumer.joinAgain();
+    },
   });
   const { partitions } = assignment;
   const drain = new Drain(partitions);
@@ -146,6 +152,9 @@ export async function startConsumption(
       receiving.commitsChanged();
       updateHold();
     },
+    onCommitted() {
+      assignment.committed();
+    },
   });
   const receiving = new Receiving({
     partitions,
@@ -157,7 +166,7 @@ export async function startConsumption(
   const onBatch = (batch: FetchedBatch, processing: Processing): void => {
     committer.use((offsets) => processing.commitOffsetsIfNecessary(offsets));
     const partition = assignment.get(batch.topic, batch.partition);
-    if (!partition?.located || !receiving.isOpen) return;
+    if (!partition?.located || partition.leaving || !receiving.isOpen) return;
     const end = Number(batch.highWatermark);
     if (Number(batch.fetchedOffset) > partition.next || end < partition.next) {
       assignment.relocate(partition);
@@ -215,12 +224,12 @@ export async function startConsumption(
     fields: { groupId },
     onBatch,
     mayJoin: () => !refusals.clock.areLasting,
-    onJoin(assigned, isSame) {
-      assignment.onJoin(assigned, isSame);
-      owned.clear();
-      for (const { partition } of partitions) owned.add(partition);
+    onJoin(joined) {
+      assignment.onJoin(joined);
       membership.joined();
       committer.joined();
+      // Others wait for what is handed over.
+      if (assignment.isHandingOver) committer.hurry();
       isRebalancing = false;
       onRebalance(false);
       updateHold();
@@ -237,6 +246,7 @@ export async function startConsumption(
     if (fetchedFrom > partition.next && fetchedFrom === end) assignment.relocate(partition);
   };
   consumer.on(consumer.events.REBALANCING, () => {
+    log.debug({ groupId }, 'the group is rebalancing');
     committer.hurry();
   });
   const beginRebalance = (): void => {

@@ -23,6 +23,11 @@ export interface ConsumeOptions {
   readonly commitIntervalMs?: number;
   /** How long finished work may wait for its commit before nothing new is started (`onHold`). Default 2 s. */
   readonly commitsLateAfterMs?: number;
+  /**
+   * How long the work of a partition that moves to another member may take until it is given up (default 500 ms). What is
+   * unfinished then is repeated there. Only where `coPartitioned`.
+   */
+  readonly handOverMs?: number;
   /** The time after which records of a topic are due. Records that have a time of their own report it (`waitsUntil`). */
   readonly delayMs?: (topic: string) => number | undefined;
   /** Called for partitions that are assigned to this member, before any of their records is fetched. */

@@ -4,6 +4,7 @@
  */
 import type { Consumer } from 'kafkajs';
 import type { Fetching, PartitionAnswer } from '../patches/reading/group-fetch.ts';
+import { afterJoin } from '../patches/reading/membership.ts';
 import type { Partition } from './partition/partition.ts';
 import type { IdleTopics } from './idle-topics.ts';
 
@@ -11,7 +12,7 @@ import type { IdleTopics } from './idle-topics.ts';
 export const maxWaitMs = 100;
 /**
  * No fetch lasts longer, because heartbeats are sent between fetches. A member learns of a rebalance from a heartbeat, and
- * all other members wait for it.
+ * what has no owner until then waits for it.
  */
 export const heartbeatIntervalMs = 500;
 const leastWaitMs = 5;
@@ -36,12 +37,18 @@ export function pace(
     readonly idle: IdleTopics | undefined;
   },
 ): void {
+  let joinedAt = -Infinity;
   let nextHeartbeatAt = 0;
   const heartbeatIsLater = (): void => {
-    nextHeartbeatAt = performance.now() + heartbeatIntervalMs;
+    const now = performance.now();
+    const isSoonAfterJoin = now - joinedAt < afterJoin.forMs;
+    nextHeartbeatAt = now + (isSoonAfterJoin ? afterJoin.heartbeatIntervalMs : heartbeatIntervalMs);
   };
   consumer.on(consumer.events.HEARTBEAT, heartbeatIsLater);
-  consumer.on(consumer.events.GROUP_JOIN, heartbeatIsLater);
+  consumer.on(consumer.events.GROUP_JOIN, () => {
+    joinedAt = performance.now();
+    heartbeatIsLater();
+  });
   pacing.waitMs = () => {
     for (const { topic, located, paused } of partitions) {
       if (!located || paused || !mayFetch(topic)) return maxWaitMs;

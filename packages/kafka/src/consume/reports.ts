@@ -1,6 +1,6 @@
 /** The reports of a consumption about itself: its partitions, their lag in time, and totals. It asks Kafka nothing. */
-import type { Consumer } from 'kafkajs';
 import { lagOf, type Lag } from '../lag/partition-lag.ts';
+import type { MemberConsumer } from '../patches/reading/membership.ts';
 import type { Retention } from './look-ups.ts';
 import type { Partition } from './partition/partition.ts';
 import { Stopwatch } from './stopwatch.ts';
@@ -91,12 +91,12 @@ export class Membership {
   #joins = 0;
   readonly #withoutWork = new Stopwatch();
 
-  constructor(consumer: Consumer) {
+  constructor(consumer: Pick<MemberConsumer, 'on' | 'events' | 'keepsAssignment'>) {
     const { REBALANCING, CRASH, REQUEST } = consumer.events;
     this.#withoutWork.start();
     for (const event of [REBALANCING, CRASH]) {
       consumer.on(event, () => {
-        this.#withoutWork.start();
+        if (!consumer.keepsAssignment) this.#withoutWork.start();
       });
     }
     consumer.on(REQUEST, ({ payload: { apiName } }) => {

@@ -114,7 +114,7 @@ export async function startScan(
       log,
       fields: { topic },
       onBatch,
-      onJoin(assignment) {
+      onJoin({ assignment }) {
         // Nothing is committed, so the library would start at the beginning.
         for (const partition of assignment[topic] ?? []) {
           const span = spans.get(partition);

@@ -212,7 +212,7 @@ export async function startTail(
     log,
     fields: { topics },
     onBatch: () => undefined,
-    onJoin(assignment) {
+    onJoin({ assignment }) {
       // Nothing is committed, so the library would start at the beginning.
       for (const [topic, partitions] of Object.entries(assignment)) {
         for (const partition of partitions)

@@ -1,6 +1,6 @@
 /**
- * A consumer group of the in-memory cluster: members, generations and committed offsets. Rebalances are eager, as those
- * of the client library: commits are accepted until all members have joined, and refused until each has its assignment.
+ * A consumer group of the in-memory cluster: members, generations and committed offsets. Commits are accepted until all
+ * members have joined a rebalance, and refused until each has its assignment.
  */
 import type { Assigner } from 'kafkajs';
 import kafkajs from '../library.ts';
@@ -21,7 +21,7 @@ export interface GroupMember {
   readonly idle: Promise<unknown>;
   announceRebalance(): void;
   announceJoin(): void;
-  assign(assignment: Readonly<Record<string, readonly number[]>>): void;
+  assign(assignment: Readonly<Record<string, readonly number[]>>, protocol: string): void;
 }
 
 export interface GroupHooks {
@@ -88,18 +88,19 @@ export class ConsumerGroup {
     change?.();
     this.#isJoining = true;
     for (const member of this.#members) member.announceJoin();
-    const assignments = await this.#assign();
-    this.#isJoining = false;
-    for (const member of this.#members) member.assign(assignments.get(member.memberId) ?? {});
-  }
-
-  /** By member, the partitions of each topic, as the members' own assigner divides them. */
-  async #assign(): Promise<Map<string, Record<string, number[]>>> {
     const [leader] = this.#members;
     const assigner = leader?.assigners.find(({ name }) =>
       this.#members.every(({ assigners }) => assigners.some((other) => other.name === name)),
     );
-    if (!assigner) return new Map();
+    const assignments = assigner && (await this.#assign(assigner));
+    this.#isJoining = false;
+    for (const member of this.#members) {
+      member.assign(assignments?.get(member.memberId) ?? {}, assigner?.name ?? '');
+    }
+  }
+
+  /** By member, the partitions of each topic, as the members' own assigner divides them. */
+  async #assign(assigner: Assigner): Promise<Map<string, Record<string, number[]>>> {
     const members = this.#members.map(({ memberId, topics, assigners }) => {
       const own = assigners.find(({ name }) => name === assigner.name) ?? assigner;
       return { memberId, memberMetadata: own.protocol({ topics }).metadata };

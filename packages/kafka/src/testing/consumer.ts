@@ -2,10 +2,11 @@
 /* oxlint-disable no-restricted-globals, no-restricted-properties --
    A fetch waits for records as one of Kafka does, on the clock of the process, which a test may simulate. */
 import { EventEmitter } from 'node:events';
-import type { Assigner, Cluster, Consumer, ConsumerRunConfig, EachBatchPayload } from 'kafkajs';
+import type { Assigner, Cluster, ConsumerRunConfig, EachBatchPayload } from 'kafkajs';
 import { storedBytes } from './partition-log.ts';
 import type { ConsumerOptions } from '../clients.ts';
 import kafkajs from '../library.ts';
+import type { MemberConsumer } from '../patches/reading/membership.ts';
 import { FetchedBatch } from '../wire/fetched-batch.ts';
 import type { MemoryBroker } from './broker.ts';
 import type { GroupMember } from './consumer-group.ts';
@@ -52,14 +53,23 @@ export class MemoryConsumer implements GroupMember {
   }
 
   /** The part of the library's interface that this package uses. */
-  asConsumer(): Consumer {
+  asConsumer(): MemberConsumer {
     const consumer: Pick<
-      Consumer,
-      'connect' | 'subscribe' | 'run' | 'pause' | 'resume' | 'seek' | 'disconnect' | 'on' | 'events'
+      MemberConsumer,
+      | 'connect'
+      | 'subscribe'
+      | 'run'
+      | 'pause'
+      | 'resume'
+      | 'seek'
+      | 'disconnect'
+      | 'on'
+      | 'events'
+      | 'joinAgain'
     > = {
       events,
       on: ((event: string, listener: (event: unknown) => void) =>
-        this.#emitter.on(event, listener)) as unknown as Consumer['on'],
+        this.#emitter.on(event, listener)) as unknown as MemberConsumer['on'],
       connect: async () => {
         this.#cluster.checkReachable();
         return Promise.resolve();
@@ -95,8 +105,14 @@ export class MemoryConsumer implements GroupMember {
         this.#group.leave(this);
         this.#emit(events.STOP, {});
       },
+      joinAgain: () => {
+        void this.#group.rebalance();
+      },
     };
-    return consumer as Consumer;
+    return Object.defineProperties(consumer as MemberConsumer, {
+      isMember: { get: () => this.#isInGroup },
+      keepsAssignment: { get: () => this.#isInGroup },
+    });
   }
 
   get #group() {
@@ -104,7 +120,6 @@ export class MemoryConsumer implements GroupMember {
   }
 
   announceRebalance(): void {
-    this.#isInGroup = false;
     this.#emit(events.REBALANCING, {});
   }
 
@@ -113,7 +128,7 @@ export class MemoryConsumer implements GroupMember {
   }
 
   /** Begins with the committed offsets; listeners of the event may seek. */
-  assign(memberAssignment: Readonly<Record<string, readonly number[]>>): void {
+  assign(memberAssignment: Readonly<Record<string, readonly number[]>>, groupProtocol: string): void {
     this.#assigned.clear();
     for (const [topic, partitions] of Object.entries(memberAssignment)) {
       for (const partition of partitions) {
@@ -123,7 +138,7 @@ export class MemoryConsumer implements GroupMember {
       }
     }
     this.#isInGroup = true;
-    this.#emit(events.GROUP_JOIN, { memberId: this.memberId, memberAssignment });
+    this.#emit(events.GROUP_JOIN, { memberId: this.memberId, memberAssignment, groupProtocol });
     this.#wake();
   }
 

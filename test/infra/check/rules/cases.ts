@@ -324,14 +324,14 @@ export const alertCases: readonly AlertCase[] = [
       of(component, 'tailrace_config_age_seconds', {}, gauge(always(2), (minute) => 60 * minute)(from, to)),
   })),
   {
-    when: 'a group rebalances every minute',
+    when: 'a group rebalances twice a minute',
     alert: 'TailraceRebalanceStorm',
     labels: { tailrace_component: 'delivery' },
     healthy: 60,
     silentAfter: 25,
     firesAfter: 35,
     resolvesAfter: 12,
-    trouble: (from, to) => of('delivery', 'tailrace_consumer_rebalances_total', {}, counter(0, 1)(from, to)),
+    trouble: (from, to) => of('delivery', 'tailrace_consumer_rebalances_total', {}, counter(0, 2)(from, to)),
   },
   {
     when: 'a group is without work for half of the time',

@@ -19,6 +19,8 @@ export class Partition implements Progress {
   #recordBytes: number | undefined;
 
   revoked = false;
+  /** Whether it is not assigned to this member any more, which finishes its work and then gives it up. */
+  leaving = false;
   /** Because the partition is full. */
   paused = false;
   /** When the oldest work finished that no commit includes, and that the commit under way includes; of a monotonic clock. */
@@ -203,6 +205,13 @@ export class Partition implements Progress {
       held ?? Infinity,
     );
     return oldest === Infinity ? undefined : oldest;
+  }
+
+  /** Whether all work that is due is finished and committed. */
+  get settled(): boolean {
+    if (this.uncommittedSince !== undefined) return false;
+    const now = Date.now();
+    return [...this.unfinishedRecords()].every(({ dueAt = now }) => dueAt > now);
   }
 
   /** To be called when a commit of `progress` begins. One at a time. */

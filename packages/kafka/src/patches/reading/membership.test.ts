@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Consumer } from 'kafkajs';
+import { collect, eventually } from '@tailrace/testing';
 import { original, patched } from '../testing/original.ts';
 import { silent } from '../testing/silent.ts';
+import type { MemberConsumer } from './membership.ts';
 
 type GroupClass = new (options: object) => {
   joinAndSync(): Promise<void>;
@@ -16,6 +18,8 @@ type GroupClass = new (options: object) => {
 function start(
   load: typeof original,
   refused: { readonly join: (string | undefined)[]; readonly heartbeat: string[] },
+  /** Each but the first join waits for it. */
+  others: Promise<unknown> = Promise.resolve(),
 ) {
   const { KafkaJSProtocolError } = load('errors') as {
     KafkaJSProtocolError: new (error: object) => Error;
@@ -25,12 +29,13 @@ function start(
   const asked: string[] = [];
   let given = 0;
   const coordinator = {
-    joinGroup: ({ memberId }: { memberId: string }) => {
+    joinGroup: async ({ memberId }: { memberId: string }) => {
       asked.push(memberId);
+      if (asked.length > 1) await others;
       const type = refused.join.shift();
       if (type !== undefined) return refusal(type);
       const id = memberId === '' ? `member-${(given += 1)}` : memberId;
-      return Promise.resolve({ generationId: 1, leaderId: 'another', memberId: id, members: [] });
+      return { generationId: 1, leaderId: 'another', memberId: id, members: [] };
     },
     syncGroup: () => Promise.resolve({ memberAssignment: Buffer.alloc(0) }),
     heartbeat: () => {
@@ -81,6 +86,74 @@ test('consumers do not join as the members that others are', async () => {
   assert.deepEqual(await idsOfRuns(patched), ['', 'member-1', '']);
 });
 
+const consumerOptions = {
+  partitionAssigners: [],
+  heartbeatInterval: 0,
+  sessionTimeout: 1,
+  maxWaitTimeInMs: 1,
+};
+
+/** Starts a consumer that is told to join again, and returns how often it has fetched by then. */
+async function untilRejoining(load: typeof original, others: Promise<unknown>) {
+  const { asked, options } = start(load, { join: [], heartbeat: ['REBALANCE_IN_PROGRESS'] }, others);
+  const create = load('consumer/index') as (options: object) => Consumer;
+  const consumer = create({ ...options, ...consumerOptions });
+  const fetches = collect<unknown>('fetches', () => 'fetch');
+  const rejoining = Promise.withResolvers<undefined>();
+  consumer.on(consumer.events.FETCH, fetches.add);
+  consumer.on(consumer.events.REBALANCING, () => {
+    rejoining.resolve(undefined);
+  });
+  await consumer.run({ eachBatch: () => Promise.resolve() });
+  await rejoining.promise;
+  return { consumer, asked, fetches };
+}
+
+test('a member fetches while it waits for the others to join', async () => {
+  const others = Promise.withResolvers<undefined>();
+  const { consumer, asked, fetches } = await untilRejoining(patched, others.promise);
+  await fetches.waitFor(fetches.items.length + 20);
+  assert.deepEqual(asked, ['', 'member-1']);
+  others.resolve(undefined);
+  await fetches.waitFor(fetches.items.length + 20);
+  await consumer.disconnect();
+  assert.deepEqual(asked, ['', 'member-1']);
+});
+
+test('the original fetches nothing until all have joined', async () => {
+  const others = Promise.withResolvers<undefined>();
+  const { consumer, asked, fetches } = await untilRejoining(original, others.promise);
+  const before = fetches.items.length;
+  await eventually(() => asked.length === 2);
+  assert.equal(fetches.items.length, before);
+  others.resolve(undefined);
+  await fetches.waitFor(before + 1);
+  await consumer.disconnect();
+});
+
+test('a member leaves when the join that is under way has ended', async () => {
+  const others = Promise.withResolvers<undefined>();
+  const { consumer, asked } = await untilRejoining(patched, others.promise);
+  const leaving = consumer.disconnect();
+  others.resolve(undefined);
+  await leaving;
+  assert.deepEqual(asked, ['', 'member-1']);
+});
+
+test('a member joins again of its own accord', async () => {
+  const { asked, options } = start(patched, { join: [], heartbeat: [] });
+  const create = patched('consumer/index') as (options: object) => MemberConsumer;
+  const consumer = create({ ...options, ...consumerOptions });
+  assert.equal(consumer.isMember, false);
+  await consumer.run({ eachBatch: () => Promise.resolve() });
+  assert.equal(consumer.isMember, true);
+  consumer.joinAgain();
+  await eventually(() => asked.length === 2);
+  await consumer.disconnect();
+  assert.deepEqual(asked, ['', 'member-1']);
+  assert.equal(consumer.isMember, false);
+});
+
 /** The ids with which a consumer joins that the broker forgets, and refuses once, while it loads the group. */
 async function idsAfterRefusal(load: typeof original): Promise<readonly string[]> {
   const { asked, options } = start(load, {
@@ -88,13 +161,7 @@ async function idsAfterRefusal(load: typeof original): Promise<readonly string[]
     heartbeat: ['UNKNOWN_MEMBER_ID'],
   });
   const create = load('consumer/index') as (options: object) => Consumer;
-  const consumer = create({
-    ...options,
-    partitionAssigners: [],
-    heartbeatInterval: 0,
-    sessionTimeout: 1,
-    maxWaitTimeInMs: 1,
-  });
+  const consumer = create({ ...options, ...consumerOptions });
   const enough = Promise.withResolvers<undefined>();
   let fetches = 0;
   consumer.on(consumer.events.FETCH, () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { NewPartition } from '../../consume/assignment.ts';
-import { eventually } from '@tailrace/testing';
+import { eventually, limitMs } from '@tailrace/testing';
 import { connect, join, numbers, texts, type ContractCluster } from './cluster.ts';
 
 export function testConsuming(cluster: () => ContractCluster): void {
@@ -166,7 +166,7 @@ export function testConsuming(cluster: () => ContractCluster): void {
       const passing = await join(kafka, group);
       await eventually(() => passing.records.length === 5);
       assert.ok(passing.records.every(({ partition }) => partition === 1));
-      await eventually(() => String(rebalances) === 'true,false,true,false');
+      await eventually(() => String(rebalances) === 'true,false,true,false,true,false');
       for (const { partition, revoked } of stays.records) assert.equal(revoked, partition === 1);
       assert.equal(stays.consumption.owned(topic, 1), undefined);
       for (const record of passing.records.slice(0, 2)) record.done();
@@ -183,6 +183,31 @@ export function testConsuming(cluster: () => ContractCluster): void {
       );
       for (const record of stays.records) record.done();
       await isCommitted(group.groupId, topic, 5, 5);
+    });
+
+    test('hands over a partition when its work is finished, and receives records of the others meanwhile', async () => {
+      await using kafka = connect(cluster());
+      const topic = await kafka.createTopic({ partitions: 2 });
+      for (const partition of [0, 1]) await kafka.write(topic, numbers(5), partition);
+      const group = { groupId: `${topic}.group`, topics: [topic], coPartitioned: true, handOverMs: limitMs };
+      let joins = 0;
+      const onRebalance = (isRebalancing: boolean): void => {
+        if (!isRebalancing) joins += 1;
+      };
+      await using stays = await join(kafka, { ...group, onRebalance });
+      await eventually(() => stays.records.length === 10);
+      const joinsBefore = joins;
+      await using other = await join(kafka, group);
+      await eventually(() => joins > joinsBefore);
+      for (const partition of [0, 1]) await kafka.write(topic, ['new'], partition);
+      await eventually(() => stays.records.length === 11);
+      assert.deepEqual(other.consumption.partitions, []);
+      assert.ok(stays.records.every(({ revoked }) => !revoked));
+      for (const record of stays.records) record.done();
+      await eventually(() => other.records.length === 1);
+      assert.deepEqual(texts(other.records), ['new']);
+      assert.equal(stays.records.length, 11);
+      assert.equal(stays.consumption.owned(topic, 1), undefined);
     });
 
     test('commits before a rebalance what is finished', async () => {

@@ -154,13 +154,18 @@ export function testPublishing(cluster: () => ContractCluster): void {
     test('rejects a record that is not acknowledged in time, although it may be written', async () => {
       await using kafka = connect(cluster());
       const topic = await kafka.createTopic();
-      const publisher = kafka.publisher({ giveUpAfterMs: 300 });
-      await publisher.publish({ topic, key: 'k', value: 'before' });
+      const patient = kafka.publisher();
+      const impatient = kafka.publisher({ giveUpAfterMs: 300 });
+      await patient.publish({ topic, key: 'k', value: 'before' });
       cluster().pauseAcknowledgements();
-      assert.equal(await outcome(publisher.publish({ topic, key: 'k', value: 'late' })), 'kafka-unavailable');
+      assert.equal(await outcome(impatient.publish({ topic, key: 'k', value: 'late' })), 'kafka-unavailable');
       cluster().resumeAcknowledgements();
-      await publisher.publish({ topic, key: 'k', value: 'after' });
-      assert.deepEqual(texts(await kafka.readAll(topic)), ['before', 'late', 'after']);
+      await patient.publish({ topic, key: 'k', value: 'after' });
+      const values = texts(await kafka.readAll(topic));
+      assert.deepEqual(
+        values.filter((value) => value !== 'late'),
+        ['before', 'after'],
+      );
     });
 
     test('during an outage, rejects where it has a time limit and waits where it has none', async () => {
