@@ -147,7 +147,12 @@ export async function goTo(page: Page, place: string): Promise<void> {
 /** Opens the place in a page that is open already: `#/deliveries`. */
 export async function visit(page: Page, place: string, heading: string | RegExp): Promise<void> {
   await goTo(page, place);
-  await page.getByRole('heading', { level: 1, name: heading }).waitFor();
+  try {
+    await page.getByRole('heading', { level: 1, name: heading }).waitFor();
+  } catch (error) {
+    const shown = await page.locator('body').innerText();
+    throw new Error(`${page.url()} shows ${shown}`, { cause: error });
+  }
   await settled(page);
 }
 
