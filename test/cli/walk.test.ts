@@ -301,6 +301,41 @@ test('the command line has the verbs of operators', async (t) => {
   });
 });
 
+test('doctor sends an event to a receiver of its own and back, and leaves no entry', async () => {
+  const entries = (): Promise<string[]> =>
+    Promise.all(['sources', 'destinations'].map((kind) => run(['get', kind])));
+  const before = await entries();
+  const send = async (address: string) => {
+    const args = ['doctor', '--event', address, '--ingest', installation.ingestUrl, '--output', 'json'];
+    const { stdout } = await tailrace(args, env);
+    const { findings } = JSON.parse(stdout) as { findings: { level: string; about: string; says: string }[] };
+    return findings.filter(({ about }) => about === 'event').map(({ level, says }) => `${level}: ${says}`);
+  };
+  const delivered = /^ok: an event was delivered to http:\/\/127\.0\.0\.1:\d+\/ with its signature/;
+  assert.match((await send('127.0.0.1')).join('\n'), delivered);
+  assert.deepEqual(await entries(), before);
+
+  const deadBefore = await run(['dead', 'list', '--summary']);
+  const notAllowed = /^warn: .* through ingest and router, and was not sent, .* http:\/\/0\.0\.0\.0:\d+\/\.$/;
+  assert.match((await send('0.0.0.0')).join('\n'), notAllowed);
+  assert.equal(await run(['dead', 'list', '--summary']), deadBefore);
+  assert.deepEqual(await entries(), before);
+
+  assert.match(
+    (await send('192.0.2.1')).join('\n'),
+    /^fail: .*nothing can listen at 192\.0\.2\.1: .*EADDRNOTAVAIL/,
+  );
+
+  // A killed process has left its source; that of the user stays.
+  const create = (name: string) => run(['create', 'source', '--id', 'tailrace-doctor', '--name', name]);
+  await create('Mine');
+  assert.match((await send('127.0.0.1')).join('\n'), /^fail: .*There is already a source "tailrace-doctor"/);
+  await run(['delete', 'source', 'tailrace-doctor']);
+  await create('Event of tailrace doctor');
+  assert.match((await send('127.0.0.1')).join('\n'), delivered);
+  assert.deepEqual(await entries(), before);
+});
+
 test('an error of the service is shown with its message and exit code 1', async () => {
   const missing = await tailrace(['get', 'source', 'unknown'], env);
   assert.deepEqual([missing.exitCode, missing.stdout], [1, '']);

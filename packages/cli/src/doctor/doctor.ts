@@ -4,7 +4,8 @@ import { countOf, printable } from '../terminal/table.ts';
 import { findingsAbout, type Finding } from './finding.ts';
 import { checkKafka, type KafkaReport } from './kafka.ts';
 import type { ReplicaReport } from './replicas/look.ts';
-import { checkServices } from './services.ts';
+import { checkEvent } from './event.ts';
+import { checkServices, planOf } from './services.ts';
 import { checkSettings } from './settings.ts';
 import { coloured } from '../terminal/coloured.ts';
 
@@ -14,23 +15,27 @@ const colours = { ok: 'green', warn: 'yellow', fail: 'red', unknown: 'magenta' }
 const formatVersion = 1;
 
 interface Values {
+  readonly event?: string;
   readonly ingest?: string;
   readonly probe?: readonly string[];
   readonly service?: readonly string[];
 }
 
-export const doctor: Run<Values> = async ({ ingest, probe: probes, service: services }, context) => {
+export const doctor: Run<Values> = async ({ event, ingest, probe: probes, service: services }, context) => {
   const { terminal } = context;
+  const plan = planOf(context, { ingest, probes, services });
   terminal.progress('Checking Kafka and the services');
   const [kafka, { replicas, ...checked }] = await Promise.all([
     checkKafka(context),
-    checkServices(context, { ingest, probes, services }),
+    checkServices(context, plan),
   ]);
+  if (event !== undefined) terminal.progress('Sending an event');
   const findings = [
     ...checkSettings(context.env),
     ...kafka.findings,
     ...checked.findings,
     ...membershipFindings(replicas, kafka.members),
+    ...(event === undefined ? [] : [await checkEvent(context, event, plan)]),
   ];
   const result = resultOf(findings);
   const count = (level: Finding['level']): number =>

@@ -47,8 +47,7 @@ const portVariables = {
   metrics: 'TAILRACE_METRICS_PORT',
 } as const;
 
-export async function checkServices(context: CommandContext, places: Places): Promise<ServicesReport> {
-  const plan = planOf(context, places);
+export async function checkServices(context: CommandContext, plan: Plan): Promise<ServicesReport> {
   const resolved = await resolveAll(plan.targets);
   const [ofControl, ofIngest, named, local] = await Promise.all([
     plan.control === undefined ? [] : checkControl(context, plan.control),
@@ -98,10 +97,11 @@ export function planOf({ env }: CommandContext, { ingest, probes = [], services 
     at: (port: number) => T,
   ): T | undefined => (port === undefined || (isNamed && !isSet(portVariables[name])) ? undefined : at(port));
   const control = url ?? atThisMachine('control', controlPort, atPort);
+  const ingestUrl = ingest ?? atThisMachine('ingest', ingestPort, atPort);
   return {
     prefix: settings?.prefix,
     control: control && trimmed(control),
-    ingest: ingest ?? atThisMachine('ingest', ingestPort, atPort),
+    ingest: ingestUrl && trimmed(ingestUrl),
     targets: parsed,
     probes: probes.map((probe) => ({ service: hostOf(probe), url: trimmed(probe) })),
     local: atThisMachine('metrics', metricsPort, localReplicas) ?? [],

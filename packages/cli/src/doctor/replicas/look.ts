@@ -76,17 +76,22 @@ export interface Response {
 }
 
 /** Resolves with the reason as text if there is no response. A body is read up to a limit. */
-export async function request(url: string, timeoutMs = responseTimeoutMs): Promise<Response | string> {
+export async function request(
+  url: string,
+  timeoutMs = responseTimeoutMs,
+  init: RequestInit = {},
+): Promise<Response | string> {
   const sentAt = Date.now();
   try {
-    const response = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(timeoutMs) });
+    const signal = AbortSignal.timeout(timeoutMs);
+    const response = await fetch(url, { redirect: 'manual', signal, ...init });
     const answeredAt = (sentAt + Date.now()) / 2;
     const date = Date.parse(response.headers.get('date') ?? '');
     // The header has whole seconds; add half a second on average.
     const aheadMs = date + 500 - answeredAt;
     return {
       status: response.status,
-      body: await readLimited(response),
+      body: await readLimited(response.body ?? []),
       answeredAt,
       aheadMs: Number.isNaN(aheadMs) ? undefined : Math.round(aheadMs),
     };
@@ -98,10 +103,11 @@ export async function request(url: string, timeoutMs = responseTimeoutMs): Promi
   }
 }
 
-async function readLimited({ body }: globalThis.Response): Promise<string> {
+/** A body as text, cut at the limit. */
+export async function readLimited(body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
-  for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) {
+  for await (const chunk of body) {
     chunks.push(chunk);
     bytes += chunk.length;
     // Leaving the loop ends the response.
