@@ -183,6 +183,9 @@ const consumer = (name: 'router' | 'delivery'): Schema =>
       idleShare: share(
         'One replica less if the others would work less than this share, and nothing was late, for ten minutes.',
       ),
+      lagThreshold: described({ type: 'integer', minimum: 1 })(
+        'With the trigger `kafka` instead: records that wait for each replica.',
+      ),
     }),
     disruptionBudget,
     ...process(name),
@@ -272,9 +275,7 @@ export const values: Readonly<Record<string, Schema>> = {
     replicas: count('Replicas. Each reads everything, and has a history of its own.', orNone),
     persistence: group({
       enabled: flag('Keep the history on a volume. Without one, a new pod reads it from Kafka again.'),
-      size: quantity(
-        'Size of the volume, above `TAILRACE_HISTORY_MAX_SIZE`. Kubernetes cannot change it in a StatefulSet.',
-      ),
+      size: quantity('Size of the volume, above `TAILRACE_HISTORY_MAX_SIZE`. README.md says how it grows.'),
       storageClassName: text('Class of the volume; by default that of the cluster.'),
       existingClaim: text('An existing claim to use, by one replica.'),
     }),
@@ -327,12 +328,19 @@ export const values: Readonly<Record<string, Schema>> = {
     schedule: text('When it runs.'),
   }),
   autoscaling: group({
+    trigger: choice(
+      ['prometheus', 'kafka'],
+      'prometheus: scale by age of records and load of router and delivery. kafka: by the number of records alone.',
+    ),
     prometheus: group({
       serverAddress: url(
         'URL of the Prometheus that KEDA asks for the lag and the load of router and delivery.',
       ),
       authenticationRef: map('A TriggerAuthentication or ClusterTriggerAuthentication.'),
       selector: text('Added to the selectors of the query, such as `cluster="eu"`.'),
+    }),
+    kafka: group({
+      authenticationRef: map('The same, with `tls`, `sasl` and credentials for Kafka.'),
     }),
   }),
   networkPolicy: group({

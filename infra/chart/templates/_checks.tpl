@@ -1,7 +1,7 @@
 {{/* Fails with a sentence for each problem of the values that would only show when pods run, or never. */}}
 {{- define "tailrace.check" -}}
 {{- $problems := list -}}
-{{- range $part := list "settings" "secrets" "shared" "prefix" "topics" "replicas" "other" -}}
+{{- range $part := list "settings" "secrets" "shared" "upgrade" "topics" "replicas" "other" -}}
   {{- range splitList "\n" (include (printf "tailrace.problemsOf.%s" $part) $) -}}
     {{- with trim . }}{{ $problems = append $problems . }}{{ end -}}
   {{- end -}}
@@ -139,8 +139,10 @@ settingsFrom.{{ $name }}: the chart needs the value itself. Set it in settings.
 {{- end }}
 {{- end }}
 
-{{/* Topics that an upgrade would leave behind, where Helm can ask the cluster. The name of the workload may have changed too. */}}
-{{- define "tailrace.problemsOf.prefix" -}}
+{{/*
+What an upgrade would leave behind or cannot change, where Helm can ask the cluster. The name of the workload may have changed too.
+*/}}
+{{- define "tailrace.problemsOf.upgrade" -}}
 {{- $prefix := include "tailrace.setting" (dict "root" . "component" "control" "name" "TAILRACE_TOPIC_PREFIX") }}
 {{- range (lookup "apps/v1" "StatefulSet" .Release.Namespace "").items }}
 {{- $labels := .metadata.labels | default dict }}
@@ -150,8 +152,29 @@ settingsFrom.{{ $name }}: the chart needs the value itself. Set it in settings.
 The topics of this release begin with {{ .value }}, and the upgrade would leave them for others that begin with {{ $prefix }}: set settings.TAILRACE_TOPIC_PREFIX to {{ .value }}. To begin with new topics, uninstall the release first.
 {{- end }}
 {{- end }}
+{{- if eq .metadata.name (printf "%s-control" (include "tailrace.fullname" $)) }}
+{{- $size := "" }}
+{{- range .spec.volumeClaimTemplates }}{{ $size = .spec.resources.requests.storage }}{{ end }}
+{{- $persistence := $.Values.control.persistence }}
+{{- $wanted := and $persistence.enabled (not $persistence.existingClaim) | ternary $persistence.size "" }}
+{{- if ne (include "tailrace.bytes" $size) (include "tailrace.bytes" $wanted) }}
+control.persistence: the StatefulSet {{ .metadata.name }} has volumes of {{ $size | default "0" }}, and Kubernetes cannot change that to {{ $wanted | default "0" }}. To grow a volume, change its claim. Then run `kubectl -n {{ $.Release.Namespace }} delete statefulset {{ .metadata.name }} --cascade=orphan`, which stops no pod, and upgrade again.
 {{- end }}
 {{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* A quantity of Kubernetes in bytes: the cluster writes `1024Mi` as `1Gi`. */}}
+{{- define "tailrace.bytes" -}}
+{{- $text := include "tailrace.text" . -}}
+{{- $number := regexFind "^[0-9.]+" $text -}}
+{{- $powers := dict "" 0 "k" 1 "M" 2 "G" 3 "T" 4 "P" 5 -}}
+{{- $unit := trimPrefix $number $text -}}
+{{- $factor := hasSuffix "i" $unit | ternary 1024.0 1000.0 -}}
+{{- $bytes := float64 $number -}}
+{{- range until (get $powers (trimSuffix "i" $unit | replace "K" "k") | default 0 | int) }}{{ $bytes = mulf $bytes $factor }}{{ end -}}
+{{- int64 $bytes -}}
 {{- end }}
 
 {{/* Retry topics that would be missing. */}}
@@ -193,8 +216,14 @@ strimzi.users needs Kafka in the namespace of the release, because pods cannot r
 {{- if and $isMember (gt (int $scaling.maxReplicas) $partitions) }}
 {{ $component }}.autoscaling.maxReplicas ({{ $scaling.maxReplicas }}) is above settings.TAILRACE_PARTITIONS ({{ $partitions }}): a replica without a partition has no work. Lower it, or add partitions first.
 {{- end }}
-{{- if and $isMember (not $.Values.autoscaling.prometheus.serverAddress) }}
+{{- if and $isMember (eq $.Values.autoscaling.trigger "prometheus") (not $.Values.autoscaling.prometheus.serverAddress) }}
 autoscaling.prometheus.serverAddress is not set: {{ $component }}.autoscaling needs the URL of Prometheus.
+{{- end }}
+{{- if and $isMember (eq $.Values.autoscaling.trigger "kafka") (not $.Values.autoscaling.kafka.authenticationRef) }}
+{{- $settings := include "tailrace.settings" (dict "root" $ "component" $component) | fromJson }}
+{{- if or (eq (dig "KAFKA_SSL" "value" "" $settings) "true") $settings.KAFKA_SASL_MECHANISM }}
+autoscaling.kafka.authenticationRef is not set: KEDA needs its own access to Kafka. Name a TriggerAuthentication with tls, sasl and the credentials.
+{{- end }}
 {{- end }}
 {{- else if and $isMember (gt (int $values.replicas) $partitions) }}
 {{ $component }}.replicas ({{ $values.replicas }}) is above settings.TAILRACE_PARTITIONS ({{ $partitions }}): a replica without a partition has no work. Lower it, or add partitions first.

@@ -37,8 +37,10 @@ ttlSecondsAfterFinished: {{ int64 .ttlSecondsAfterFinished }}
 {{- end -}}
 {{- end }}
 
+{{/* The pod of `doctor` with these options: (dict "root" $ "options" (list ...)). */}}
 {{- define "tailrace.doctorPod" -}}
-{{- $ingest := printf "http://%s-ingest:%v" (include "tailrace.fullname" .) .Values.ingest.service.port -}}
-{{- $containers := printf "- name: doctor\n  args: %s" (list "doctor" "--output" "json" "--ingest" $ingest | toJson) -}}
-{{- include "tailrace.pod" (dict "root" . "component" "jobs" "user" "doctor" "label" "doctor" "containers" $containers "restartPolicy" "Never") -}}
+{{- $ingest := printf "http://%s-ingest:%v" (include "tailrace.fullname" .root) .root.Values.ingest.service.port -}}
+{{- $args := concat (list "doctor") .options (list "--ingest" $ingest) -}}
+{{- $containers := printf "- name: doctor\n  args: %s" (toJson $args) -}}
+{{- include "tailrace.pod" (merge (dict "component" "jobs" "user" "doctor" "label" "doctor" "containers" $containers "restartPolicy" "Never") .) -}}
 {{- end }}

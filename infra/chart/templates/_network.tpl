@@ -77,6 +77,10 @@ plugins do not match the pods of the cluster by their addresses, so these are na
     - ipBlock:
         {{- toYaml . | nindent 8 }}
     {{- end }}
+    # `helm test` receives its own event.
+    - podSelector:
+        matchLabels:
+          {{- include "tailrace.selector" (dict "root" .root "component" "doctor") | nindent 10 }}
     {{- with .root.Values.networkPolicy.receivers }}
     {{- toYaml . | nindent 4 }}
     {{- end }}

@@ -8,7 +8,7 @@
 
 {{/*
 metadata and spec of a pod. Parameters: root, component, label and user of Kafka (where they are not the component), containers: the text of the containers,
-restartPolicy, volumes, spread (whether replicas are spread), grace.
+restartPolicy, volumes, spread (whether replicas are spread), grace, podIp (whether the container gets its address as POD_IP).
 */}}
 {{- define "tailrace.pod" -}}
 {{- $options := include "tailrace.podOptions" . | fromJson -}}
@@ -101,6 +101,10 @@ spec:
       imagePullPolicy: {{ .root.Values.image.pullPolicy }}
       env:
         {{- include "tailrace.env" . | nindent 8 }}
+        {{- if .podIp }}
+        - name: POD_IP
+          valueFrom: { fieldRef: { fieldPath: status.podIP } }
+        {{- end }}
         {{- with $options.extraEnv }}
         {{- toYaml . | nindent 8 }}
         {{- end }}

@@ -8,8 +8,7 @@ The query that scales router and delivery.
 */}}
 {{- define "tailrace.scalingQuery" -}}
 {{- $scaling := (get .root.Values .component).autoscaling -}}
-{{- $prefix := include "tailrace.setting" (dict "root" .root "component" .component "name" "TAILRACE_TOPIC_PREFIX") -}}
-{{- $topic := printf "%s%s" $prefix (eq .component "router" | ternary "events" "deliveries") -}}
+{{- $topic := include "tailrace.scalingTopic" . -}}
 {{- $labels := printf "namespace=%q,tailrace_release=%q,tailrace_component=%q" .root.Release.Namespace .root.Release.Name .component -}}
 {{- with .root.Values.autoscaling.prometheus.selector }}{{ $labels = printf "%s,%s" $labels . }}{{ end -}}
 {{- $late := printf "tailrace_consumer_lag_seconds{%s,topic=%q}" $labels $topic -}}
@@ -25,4 +24,10 @@ or
 ) > 0
 or
 count({{ $busy }}) > bool 0
+{{- end }}
+
+{{/* The topic whose records a replica more would process sooner. */}}
+{{- define "tailrace.scalingTopic" -}}
+{{- include "tailrace.setting" (dict "root" .root "component" .component "name" "TAILRACE_TOPIC_PREFIX") -}}
+{{- eq .component "router" | ternary "events" "deliveries" -}}
 {{- end }}

@@ -12,9 +12,11 @@ import {
   ofKind,
   podOf,
   render,
+  variablesOfPod,
   workloads,
   type Manifest,
   type NetworkRule,
+  type PodTemplate,
 } from '../../support/kubernetes/chart.ts';
 
 const services = ['ingest', 'router', 'delivery', 'control'] as const;
@@ -40,6 +42,9 @@ const egressOf = (objects: readonly Manifest[], component: string): readonly Net
   named(objects, 'NetworkPolicy', `tailrace-${component}`).spec.egress;
 const reaches = (objects: readonly Manifest[], component: string, address: string, port = 443): boolean =>
   egressOf(objects, component).some((rule) => allows(rule, address, port));
+
+const podOfTest = (objects: readonly Manifest[]): PodTemplate =>
+  workloads(objects).find(({ object }) => object.kind === 'Pod')?.pod ?? assert.fail();
 
 /** Addresses of every kind: public, private, link-local, and of metadata services. */
 const addresses = [
@@ -168,6 +173,41 @@ describe('network policies', () => {
       ),
     );
     assert.deepEqual(reaching, ['delivery', 'control']);
+  });
+
+  test('the pod of helm test is reached by delivery and control, where it receives its own event', async () => {
+    const objects = await render();
+    const pod = podOfTest(objects);
+    const places = ['--event', '$(POD_IP)', '--ingest', 'http://tailrace-ingest:80'];
+    assert.deepEqual(pod.spec.containers[0].args, ['doctor', ...places]);
+    const { valueFrom } = variablesOfPod(pod).get('POD_IP') ?? assert.fail();
+    assert.deepEqual(valueFrom, { fieldRef: { fieldPath: 'status.podIP' } });
+    const reaching = services.filter((component) =>
+      egressOf(objects, component).some(
+        ({ to = [], ports }) =>
+          ports.some(({ port }) => port === undefined) &&
+          to.some(
+            ({ podSelector }) =>
+              podSelector?.matchLabels && matches(podSelector.matchLabels, pod.metadata.labels),
+          ),
+      ),
+    );
+    assert.deepEqual(reaching, ['delivery', 'control']);
+    const [rule, ...others] = named(objects, 'NetworkPolicy', 'tailrace-jobs').spec.ingress;
+    const callers = rule?.from?.flatMap(({ podSelector }) => podSelector?.matchExpressions ?? []);
+    assert.deepEqual(
+      callers?.map(({ values }) => values),
+      [['delivery', 'control']],
+    );
+    assert.deepEqual([rule?.ports, others], [[{ protocol: 'TCP' }], []]);
+  });
+
+  test('helm test sends no event where it has no token that may create a source', async () => {
+    const TAILRACE_API_TOKEN = { secretKeyRef: { name: 'tailrace', key: 'api-token' } };
+    const control = { settingsFrom: { TAILRACE_API_TOKEN } };
+    const values = { settings: { KAFKA_BROKERS: 'kafka:9092' }, control };
+    const pod = podOfTest(await render({ valueSets: [], values }));
+    assert.ok(!pod.spec.containers[0].args?.includes('--event'));
   });
 
   test('the name server on the node is reached on its port only', async () => {

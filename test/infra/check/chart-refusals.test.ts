@@ -131,6 +131,12 @@ const cases: readonly Case[] = [
       'autoscaling.prometheus.serverAddress is not set: delivery.autoscaling needs the URL of Prometheus.',
   },
   {
+    title: 'an autoscaler without access to Kafka',
+    values: { autoscaling: { kafka: { authenticationRef: null } } },
+    valueSets: ['keda-kafka'],
+    sentence: 'autoscaling.kafka.authenticationRef is not set: KEDA needs its own access to Kafka.',
+  },
+  {
     title: 'a schedule without its tiers',
     values: { settings: { TAILRACE_RETRY_SCHEDULE: '10s,120s,60m' } },
     valueSets: ['minimal'],
@@ -227,15 +233,19 @@ describe('the chart refuses', () => {
   });
 });
 
-test('an upgrade that would leave the topics of the release is refused, where Helm can ask the cluster', async () => {
-  const set = (instance: string, prefix: string) => ({
-    metadata: { labels: { 'app.kubernetes.io/name': 'tailrace', 'app.kubernetes.io/instance': instance } },
+test('an upgrade that would leave topics or change a volume is refused, where Helm can ask the cluster', async () => {
+  const set = (instance: string, prefix: string, storage: string) => ({
+    metadata: {
+      name: `${instance}-control`,
+      labels: { 'app.kubernetes.io/name': 'tailrace', 'app.kubernetes.io/instance': instance },
+    },
     spec: {
       template: { spec: { containers: [{ env: [{ name: 'TAILRACE_TOPIC_PREFIX', value: prefix }] }] } },
+      volumeClaimTemplates: [{ spec: { resources: { requests: { storage } } } }],
     },
   });
   const ofApps = { name: 'statefulsets', singularName: 'statefulset', namespaced: true, kind: 'StatefulSet' };
-  const items = [set('tailrace', 'tailrace.'), set('other', 'other.'), { metadata: {} }];
+  const items = [set('tailrace', 'tailrace.', '4Gi'), set('other', 'other.', '1Gi'), { metadata: {} }];
   const apps = { groupVersion: 'apps/v1', version: 'v1' };
   const answers: Readonly<Record<string, object>> = {
     '/version': { major: '1', minor: '36', gitVersion: 'v1.36.0' },
@@ -276,6 +286,20 @@ test('an upgrade that would leave the topics of the release is refused, where He
   assert.match(await problem({}), installs);
   const kept = { fullnameOverride: 'events', settings: { TAILRACE_TOPIC_PREFIX: 'tailrace.' } };
   assert.match(await problem(kept), installs);
+
+  const persistence = (values: object): Promise<string> => problem({ control: { persistence: values } });
+  const steps = 'kubectl -n events delete statefulset tailrace-control --cascade=orphan';
+  for (const [values, wanted] of [
+    [{ size: '8Gi' }, '8Gi'],
+    [{ size: '4G' }, '4G'],
+    [{ enabled: false }, '0'],
+    [{ existingClaim: 'history' }, '0'],
+  ] as const) {
+    const message = await persistence(values);
+    assert.ok(message.includes(`volumes of 4Gi, and Kubernetes cannot change that to ${wanted}.`), message);
+    assert.ok(message.includes(steps), message);
+  }
+  for (const size of ['4096Mi', 2 ** 32]) assert.match(await persistence({ size }), installs);
 });
 
 test('every sentence of the checks is tried', () => {
@@ -292,6 +316,8 @@ test('every sentence of the checks is tried', () => {
     'Tailrace has no such setting.',
     'ingest has no such setting.',
     ', and the upgrade would leave them for others that begin with ',
+    'To grow a volume, change its claim. Then run ',
+    ' --cascade=orphan`, which stops no pod, and upgrade again.',
   ];
   for (const sentence of sentences) {
     // The longest part without a value identifies it.

@@ -172,7 +172,7 @@ describe('Jobs', () => {
       assert.ok(values);
       const objects = await render({ valueSets: [], values });
       const jobs = ofKind(objects, 'Job');
-      assert.equal(jobs.length, 2);
+      assert.equal(jobs.length, 1);
       for (const { spec } of jobs) assert.ok(!('ttlSecondsAfterFinished' in spec));
       const variables = podOf(
         await render({ valueSets: [], values: { ...values, secretsAs: 'env' } }),

@@ -1,4 +1,4 @@
-/** The query that scales delivery, in promtool: its value for a load. KEDA and the autoscaler of Kubernetes do not run. */
+/** The triggers of KEDA, and the query that scales delivery, in promtool: its value for a load. KEDA and the autoscaler of Kubernetes do not run. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { named, namespace, render } from '../../support/kubernetes/chart.ts';
@@ -74,6 +74,31 @@ test('a late retry topic neither adds a replica nor keeps one', async () => {
 test('without series the query has no value, and KEDA keeps the replicas', async () => {
   await expectValue(undefined, []);
   assert.equal(metadata['ignoreNullValues'], 'false');
+});
+
+test('with the trigger kafka, each lagThreshold records of the topic are one replica, and steps down wait ten minutes', async () => {
+  const scaled = await render({ valueSets: ['keda-kafka'] });
+  const expected = { router: ['tailrace.events', '10000'], delivery: ['tailrace.deliveries', '2000000'] };
+  for (const [component, [topic, lagThreshold]] of Object.entries(expected)) {
+    const { spec } = named(scaled, 'ScaledObject', `tailrace-${component}`);
+    assert.deepEqual(spec.triggers, [
+      {
+        type: 'kafka',
+        metricType: 'AverageValue',
+        metadata: {
+          bootstrapServers: 'kafka-0.kafka:9093,kafka-1.kafka:9093',
+          consumerGroup: `tailrace.${component}`,
+          topic,
+          lagThreshold,
+          offsetResetPolicy: 'earliest',
+          version: '2.1.0',
+        },
+        authenticationRef: { name: 'kafka' },
+      },
+    ]);
+    const { scaleDown } = spec.advanced?.horizontalPodAutoscalerConfig.behavior ?? assert.fail();
+    assert.equal(scaleDown.stabilizationWindowSeconds, 600);
+  }
 });
 
 test('the value is a factor, and a step is one replica, up every 2 min and down every 10 min', () => {

@@ -1,7 +1,7 @@
 /**
  * The commands of infra/README.md, as they are written there: those of kubectl and helm against a real API server, those of
  * tailrace against running services. No kubelet runs, so the status of a roll-out is written by the test, and
- * port-forward, which needs a running pod, is left out.
+ * port-forward and helm test, which need a running pod, are left out.
  */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -42,6 +42,9 @@ const tasks = [...sections].filter(([, commands]) => commands.length > 0);
 /** Commands that prepare a shell for the others. */
 const isPreparation = (command: string): boolean => /port-forward|^export /.test(command);
 
+/** Commands that need running pods. */
+const needsPods = (command: string): boolean => /port-forward|^helm test /.test(command);
+
 test('each task of the handbook has at most three commands', () => {
   const tooMany = tasks.filter(
     ([, commands]) => commands.filter((command) => !isPreparation(command)).length > 3,
@@ -77,7 +80,7 @@ test('a cluster takes every command of kubectl and helm', async () => {
   let run = 0;
   for (const [title, commands] of tasks) {
     for (const command of commands) {
-      if (!/^(kubectl|helm) /.test(command) || isPreparation(command)) continue;
+      if (!/^(kubectl|helm) /.test(command) || needsPods(command)) continue;
       await beforeCommand(server, command);
       const filled = command.replaceAll('<new>', 'b'.repeat(48)).replaceAll('<old>', 'a'.repeat(48));
       const script = `cd '${folder.path}' && ${filled}`;

