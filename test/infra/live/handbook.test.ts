@@ -56,6 +56,7 @@ test('each task of the handbook has at most three commands', () => {
   const wanted = [
     'Prepare',
     'Install',
+    'Publish a release',
     'Scale',
     'Upgrade',
     'Add partitions',

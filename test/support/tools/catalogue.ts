@@ -76,6 +76,7 @@ export const catalogue = {
     distribution: 'libfaketime',
     file: `usr/lib/${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}-linux-gnu/faketime/libfaketimeMT.so.1`,
   },
+  registry: { from: 'debian', distribution: 'docker-registry', file: 'usr/bin/docker-registry' },
   etcd: { from: 'debian', distribution: 'etcd-server', file: 'usr/bin/etcd' },
   'kube-apiserver': { from: 'kubernetes', program: 'kube-apiserver', version: kubernetesVersion },
   kubectl: {
