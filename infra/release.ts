@@ -43,11 +43,12 @@ export type Run = (
  * @throws Error where the version of the chart is in the registry, or a program fails
  */
 export async function publish(release: Release, run: Run): Promise<string[]> {
-  const { registry, folder, cosignKey } = release;
+  const { registry, folder } = release;
   const manifest = readFileSync(path.join(root, 'infra/chart/Chart.yaml'), 'utf8');
   const [, version = ''] = /^version: (.+)$/m.exec(manifest) ?? [];
   const [, appVersion = ''] = /^appVersion: (.+)$/m.exec(manifest) ?? [];
   const chart = `oci://${registry}/tailrace`;
+  await checkPrograms(release, run);
   const shown = await run('helm', [
     'show',
     'chart',
@@ -65,17 +66,33 @@ export async function publish(release: Release, run: Run): Promise<string[]> {
   const sbom = path.join(folder, `tailrace-${appVersion}.cdx.json`);
   writeFileSync(sbom, (await run('npm', ['run', '--silent', 'sbom'])).out);
   const digests: Record<string, string> = {};
-  for (const target of targets) digests[target] = await pushImage(release, target, appVersion, run);
-  const images = targets.map((target) => `${registry}/tailrace-${target}@${digests[target]}`);
-  const published = [...images, `${registry}/tailrace@${await pushChart(release, version, digests, run)}`];
-  if (cosignKey !== undefined) {
-    const key = ['--yes', '--key', cosignKey];
-    for (const artefact of published) await run('cosign', ['sign', ...key, artefact]);
-    for (const image of images) {
-      await run('cosign', ['attest', ...key, '--type', 'cyclonedx', '--predicate', sbom, image]);
-    }
+  const published: string[] = [];
+  for (const target of targets) {
+    const digest = await pushImage(release, target, appVersion, run);
+    const image = `${registry}/tailrace-${target}@${digest}`;
+    await sign(release, image, run, sbom);
+    digests[target] = digest;
+    published.push(image);
   }
-  return published;
+  const pushed = `${registry}/tailrace@${await pushChart(release, version, digests, run)}`;
+  await sign(release, pushed, run);
+  return [...published, pushed];
+}
+
+/** Rejects before anything is published: once the chart is, the release cannot be repeated. */
+async function checkPrograms({ cosignKey }: Release, run: Run): Promise<void> {
+  await run('docker', ['buildx', 'version']);
+  await run('helm', ['version']);
+  if (cosignKey !== undefined) await run('cosign', ['public-key', '--key', cosignKey]);
+}
+
+/** Signs an artefact where there is a key for cosign, and lets it attest the SBOM. */
+async function sign({ cosignKey }: Release, artefact: string, run: Run, sbom?: string): Promise<void> {
+  if (cosignKey === undefined) return;
+  const key = ['--yes', '--key', cosignKey];
+  await run('cosign', ['sign', ...key, artefact]);
+  if (sbom === undefined) return;
+  await run('cosign', ['attest', ...key, '--type', 'cyclonedx', '--predicate', sbom, artefact]);
 }
 
 /** A registry on this machine has no TLS. */

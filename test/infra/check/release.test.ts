@@ -4,7 +4,7 @@ import { mkdtempDisposableSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
-import { publish, type Release } from '../../../infra/release.ts';
+import { publish, type Release, type Run } from '../../../infra/release.ts';
 import { chartFolder, readChartFile } from '../../support/kubernetes/chart.ts';
 import { imageDigest, standIns } from '../../support/docker/release-stand-ins.ts';
 
@@ -70,7 +70,19 @@ test('a version that is published is refused before anything is built', async ()
     published,
     /has the version .*: raise version and appVersion in infra\/chart\/Chart\.yaml/,
   );
-  assert.equal(calls.length, 1);
+  assert.ok(!calls.some((call) => /build |push/.test(call)), calls.join('\n'));
+});
+
+test('a key that cosign cannot use is refused before anything is built', async () => {
+  const calls: string[] = [];
+  const run: Run = (program, args) => {
+    calls.push([program, ...args].join(' '));
+    if (program === 'cosign') return Promise.reject(new Error('cosign ended with 1.'));
+    return Promise.resolve({ out: '', err: '' });
+  };
+  const published = publish({ registry, revision: 'abc', folder: tmpdir(), cosignKey: 'none.key' }, run);
+  await assert.rejects(published, /cosign ended with 1/);
+  assert.deepEqual(calls, ['docker buildx version', 'helm version', 'cosign public-key --key none.key']);
 });
 
 test('the version of the chart has release notes', () => {

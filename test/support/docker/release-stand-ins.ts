@@ -19,7 +19,7 @@ export function standIns(others: Run): StandIns {
   const run: Run = (program, args) => {
     calls.push([program, ...args].join(' '));
     const valueOf = (option: string): string => args[args.indexOf(option) + 1] ?? '';
-    if (program === 'docker') {
+    if (args.includes('--metadata-file')) {
       const built = { 'containerimage.digest': imageDigest(valueOf('--target')) };
       writeFileSync(valueOf('--metadata-file'), JSON.stringify(built));
     }
