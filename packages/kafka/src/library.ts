@@ -22,6 +22,7 @@ import { groupFetch } from './patches/reading/group-fetch.ts';
 import { memberConsumer, membership } from './patches/reading/membership.ts';
 import { metadata } from './patches/reading/metadata.ts';
 import { offsetCheck } from './patches/reading/offset-check.ts';
+import { stoppedFetch } from './patches/reading/stopped-fetch.ts';
 import { messagesByPartition } from './patches/writing/messages-by-partition.ts';
 import { produceRequest } from './patches/writing/produce-request.ts';
 import { produceResponse } from './patches/writing/produce-response.ts';
@@ -49,6 +50,7 @@ const kafkajs = loadPatched([
   refusedPermissions,
   offsetCheck,
   ...membership,
+  stoppedFetch,
   ...groupFetch,
   memberConsumer,
   adminRequests,
