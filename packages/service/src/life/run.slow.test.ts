@@ -177,6 +177,17 @@ for (const [title, start] of [
   });
 }
 
+test('a service whose log cannot be written any more ends on SIGTERM', async () => {
+  await using service = startService(`async () => {
+    const { closeSync, openSync } = process.getBuiltinModule('node:fs');
+    closeSync(1);
+    // It takes the place of standard output, and nothing can be written to it.
+    openSync('/dev/null', 'r');
+    setImmediate(() => process.kill(process.pid, 'SIGTERM'));
+  }`);
+  assert.equal((await service.exit()).code, 0);
+});
+
 test('no line is lost when much is logged right before the exit', async () => {
   await using service = startService(`async ({ log }) => {
     for (let i = 0; i < 20_000; i++) log.info({ i }, 'one of many');

@@ -1,12 +1,6 @@
-/**
- * JSON log lines on standard output.
- *
- * Delivery may write thousands of lines a second, so lines are buffered and written 4 KB at a time, at the latest
- * after 100 ms: half the CPU of a write per line. The write is synchronous: measured, it is cheaper than the
- * thread pool, it keeps the order, nothing is in flight at exit, and a slow reader slows the process down
- * instead of filling its memory.
- */
+/** JSON log lines on standard output. */
 import { pino, type DestinationStream, type Logger } from 'pino';
+import { Output } from './output.ts';
 import { createErrorSerializer } from './repeated-stacks.ts';
 import type { LogLevel } from '../settings/shared.ts';
 
@@ -14,11 +8,11 @@ export type Log = Logger;
 
 /** The log of the process. Buffered lines are written when the process exits. */
 export function createLog(service: string, level: LogLevel): Log {
-  const destination = pino.destination({ fd: 1, sync: true, minLength: 4096, periodicFlush: 100 });
+  const output = new Output(1);
   process.on('exit', () => {
-    destination.flushSync();
+    output.flush();
   });
-  return createLogTo(destination, service, level);
+  return createLogTo(output, service, level);
 }
 
 /** Like {@link createLog}, for any destination. */
