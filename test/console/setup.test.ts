@@ -351,6 +351,11 @@ test('a session that may only read has no button that changes something, and is 
 });
 
 test('a token that is limited to a source and a destination is asked for no numbers that it may not have', async () => {
+  // One of its sources is not among those of the token.
+  await control.expect(201, { method: 'POST', path: '/v1/sources', body: { id: 'elsewhere' } });
+  for (const id of ['web', 'elsewhere']) {
+    await control.expect(200, { method: 'PUT', path: `/v1/destinations/crm/sources/${id}` });
+  }
   const created = await control.expect(201, {
     method: 'POST',
     path: '/v1/tokens',
@@ -360,6 +365,11 @@ test('a token that is limited to a source and a destination is asked for no numb
   await visit(page, '#/sources/web', 'Web site');
   await visit(page, '#/destinations/crm', 'crm');
   assert.equal(await page.getByRole('link', { name: 'Failures' }).count(), 0);
+  await page.getByRole('link', { name: 'Test', exact: true }).click();
+  await press(page, 'Use a recent event');
+  await page.getByText('No recent events').waitFor();
+  await press(page, 'Cancel');
+  await visit(page, '#/destinations/crm', 'crm');
   await page.getByRole('link', { name: 'View deliveries' }).click();
   await page.getByRole('heading', { level: 1, name: 'Deliveries' }).waitFor();
   await settled(page);

@@ -11,7 +11,11 @@ export function ExportLink({
   readonly query: Query;
 }) {
   return (
-    <LinkButton href={`${urlOf(path)}${queryOf(query)}`} download>
+    <LinkButton
+      href={`${urlOf(path)}${queryOf(query)}`}
+      title="The newest 100,000 rows that match the search."
+      download
+    >
       Export CSV
     </LinkButton>
   );

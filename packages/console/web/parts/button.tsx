@@ -93,13 +93,20 @@ export function LinkButton({
   children,
   kind,
   small,
+  title,
   download,
 }: Pick<ButtonProps, 'children' | 'kind' | 'small'> & {
   readonly href: string;
+  readonly title?: string;
   readonly download?: boolean;
 }) {
   return (
-    <a href={href} download={download} class={['button', kind, small && 'small'].filter(Boolean).join(' ')}>
+    <a
+      href={href}
+      title={title}
+      download={download}
+      class={['button', kind, small && 'small'].filter(Boolean).join(' ')}
+    >
       {children}
     </a>
   );

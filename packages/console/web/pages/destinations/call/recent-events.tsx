@@ -1,6 +1,7 @@
 /** The latest events of some sources, one of which is chosen. */
 import { api, ask, get, type Schema } from '../../../api/client.ts';
 import { useResource } from '../../../api/resource.ts';
+import { session } from '../../../api/session.ts';
 import { Button } from '../../../parts/button.tsx';
 import { Empty } from '../../../parts/card.tsx';
 import { Dialog } from '../../../parts/dialog.tsx';
@@ -76,8 +77,11 @@ export function RecentEvents({ sources, onCall, onClose }: RecentEventsProps) {
 }
 
 async function loadRecent(sources: readonly string[], signal: AbortSignal): Promise<readonly Delivery[]> {
+  // A token may reach a destination, and not all of its sources.
+  const reached = session.value?.sources;
   const pages = await Promise.all(
     sources
+      .filter((id) => reached?.includes(id) ?? true)
       .slice(0, maxSources)
       .map((source) => get('/v1/deliveries', { query: { source, limit: maxShown } }, signal)),
   );
