@@ -169,6 +169,15 @@ export const roles: readonly (readonly [role: string, may: string, mayNot: strin
       'a receiver that sends back what it received shows no header value in a test event',
     ),
   ],
+  [
+    'receiver',
+    'leave 1 KB of text of a failed attempt, seen by `write` and `admin`',
+    'leave header values of the request, characters that act on a terminal or a page, or more than `TAILRACE_KEEP_ANSWERS` in a minute',
+    shown(
+      'services/delivery/src/observe/exchanges.test.ts',
+      'leaves what was sent and answered beside its record and in the dead letter, without secrets',
+    ),
+  ],
 ];
 
 /** Secrets that are no settings. */

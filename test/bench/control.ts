@@ -165,6 +165,7 @@ function createWriter(kafka: Kafka, names: TopicNames): () => Promise<void> {
     names,
     breakers: { stateOf: () => ({ state: 'closed', since: 0 }) },
     publisher: kafka.publisher(attemptPublishing),
+    exchanges: { encode: () => undefined },
     metrics: new DeliveryMetrics(metrics, { config, log, logAttempts: 'none' }),
     log,
     now: Date.now,

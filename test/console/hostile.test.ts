@@ -76,7 +76,10 @@ async function publishHistory(): Promise<void> {
     eventId: hostile,
     sourceId: 'web',
   });
-  const failed = { url: `https://x.example/${hostile}`, reason: hostile, detail: hostile, latencyMs: 1 };
+  const headers = { [hostile]: hostile };
+  const exchange = { address: hostile, responseHeaders: headers, responseBody: hostile };
+  const url = `https://x.example/${hostile}`;
+  const failed = { url, reason: hostile, detail: hostile, latencyMs: 1, exchange };
   await flow.publish(names.deliveries, { ...made, body: Buffer.from(JSON.stringify({ event: hostile })) });
   await flow.attempt(made, 'dead', { reason: hostile, userKey: hostile, urls: [failed] });
   await flow.publish(names.deliveriesDead, { ...made, attempt: 1, reason: hostile });

@@ -153,6 +153,25 @@ test('the only day of a chart, and values without neighbours, are drawn as point
   await page.context().close();
 });
 
+test('what a receiver answered is read on the page of a delivery, of an event, and of failures', async () => {
+  const { page, complaints } = await browser.open(url, { token: adminToken });
+  const body = page.getByLabel('Response body').first();
+  await visit(page, '#/deliveries/00000000-0000-4000-8000-000000000241', 'Order Completed');
+  await body.getByText('"field": "properties.total"').waitFor();
+  await page.getByText('203.0.113.7:443 · DNS 2 ms · connection 8 ms · TLS 12 ms · response 9 ms').waitFor();
+  await page.getByText('Headers', { exact: true }).click();
+  await page.getByLabel('Request headers').getByText('Authorization: ********').waitFor();
+  await page.getByLabel('Response headers').getByText('x-request-id: 5f1c7a').waitFor();
+  assert.deepEqual(await axeProblems(page), []);
+  await visit(page, '#/why/event-241', 'Why');
+  await body.getByText('"error": "invalid payload"').waitFor();
+  assert.deepEqual(await axeProblems(page), []);
+  await visit(page, '#/destinations/erp?tab=failures', 'Orders');
+  await body.getByText('"error": "invalid payload"').waitFor();
+  assert.deepEqual(complaints, []);
+  await page.context().close();
+});
+
 test('a body that could not be read is asked for again', async () => {
   const { page } = await browser.open(url, { token: readToken, isBlank: true });
   const failing = '**/v1/deliveries/*/body';

@@ -87,11 +87,13 @@ describe('a delivery', () => {
 
   test('that fails has each attempt with its reason, and counts among the failures and in the statistics', async () => {
     const gate = closedGate();
+    const failed = status(500, { 'x-request-id': 'r-1' }, '{"error":"overloaded"}');
     await using broken = await startReceiver({
-      answer: (_request, nth) => (nth === 1 ? status(500) : gate.answer(status(500))),
+      answer: (_request, nth) => (nth === 1 ? failed : gate.answer(failed)),
     });
     const { send, destinationId } = await pipeline.connect({ webhooks: [{ url: broken.url }] });
-    await send('page', { userId: 'u-2' });
+    const messageId = `m-${destinationId}`;
+    await send('page', { userId: 'u-2', messageId });
     const list = `/v1/deliveries?destination=${destinationId}`;
     const [retrying] = itemsOf(await eventually(`${list}&status=retrying`, count(1)));
     assert.equal(retrying?.['reason'], 'server-error');
@@ -104,6 +106,20 @@ describe('a delivery', () => {
     );
     const attempts = (history as Json[]).length;
     assert.ok(attempts > 1);
+    const exchange = {
+      address: `127.0.0.1:${broken.port}`,
+      requestHeaders: { 'Content-Type': 'application/json', 'User-Agent': 'Tailrace/1.0' },
+      responseHeaders: { 'x-request-id': 'r-1' },
+      responseBody: '{"error":"overloaded"}',
+    };
+    assert.partialDeepStrictEqual(
+      history,
+      Array.from({ length: attempts }, () => ({ urls: [{ status: 500, exchange }] })),
+    );
+    const why = await control.expect(200, { path: `/v1/events/${messageId}` });
+    assert.partialDeepStrictEqual(why['deliveries'], [{ lastAttempt: { urls: [{ exchange }] } }]);
+    const letters = await eventually(`/v1/dead-letters/${String(dead?.['deliveryId'])}`, count(1));
+    assert.partialDeepStrictEqual(itemsOf(letters), [{ lastAnswer: [{ status: 500, exchange }] }]);
     const stats = await control.expect(200, {
       path: `/v1/destinations/${destinationId}/stats?since=1h&step=1h`,
     });

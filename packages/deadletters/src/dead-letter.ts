@@ -1,6 +1,6 @@
 /** A record of `deliveries.dead`. Its headers suffice to select it; the body is not parsed. */
 import type { ConsumedRecord } from '@tailrace/kafka';
-import { userKeyOf } from '@tailrace/records';
+import { userKeyOf, withExchanges, type UrlAttempt } from '@tailrace/records';
 
 /** Position and headers. Malformed records of other producers may lack any header. */
 export interface DeadLetterSummary {
@@ -28,6 +28,18 @@ export interface DeadLetterSummary {
 export interface DeadLetter {
   readonly summary: DeadLetterSummary;
   readonly record: ConsumedRecord;
+}
+
+/** The last answer of each URL; or the problem of a malformed record, as text. Undefined where no request was made. */
+export function lastAnswersOf(record: ConsumedRecord): readonly UrlAttempt[] | string | undefined {
+  const text = record.headers['last-answer']?.toString();
+  if (text === undefined) return undefined;
+  try {
+    const answers: unknown = JSON.parse(text);
+    return Array.isArray(answers) ? withExchanges(answers as UrlAttempt[], record) : text;
+  } catch {
+    return text;
+  }
 }
 
 /** Whether the body was removed, because its user was deleted. */

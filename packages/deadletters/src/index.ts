@@ -1,5 +1,11 @@
 export { matches, type DeadLetterFilter } from './filter.ts';
-export { hasNoBody, readDeadLetter, type DeadLetter, type DeadLetterSummary } from './dead-letter.ts';
+export {
+  hasNoBody,
+  lastAnswersOf,
+  readDeadLetter,
+  type DeadLetter,
+  type DeadLetterSummary,
+} from './dead-letter.ts';
 export {
   addCount,
   countDeadLetters,

@@ -1,4 +1,5 @@
 /** The record of `attempts`: one attempt and its outcome, as JSON, without a key. It is informational: no decision depends on it. */
+import type { UrlExchange } from './exchange.ts';
 
 /** The result of one URL in one attempt. */
 export interface UrlAttempt {
@@ -11,6 +12,8 @@ export interface UrlAttempt {
   /** The error of the network or of TLS; absent for other failures. */
   readonly detail?: string | undefined;
   readonly latencyMs: number;
+  /** Of a failed request; in a header of the record, see exchange.ts. */
+  readonly exchange?: UrlExchange | undefined;
 }
 
 export interface AttemptRecord {

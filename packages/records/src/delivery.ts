@@ -4,6 +4,7 @@
  */
 import { formatInstant, isInstant } from '@tailrace/events';
 import type { ConsumedRecord, OutgoingRecord, RecordHeader } from '@tailrace/kafka';
+import { exchangesHeader } from './exchange.ts';
 
 /** The dead letter that a record of the replay topic was made from: `<partition>/<offset>`. */
 export const replayedFromHeader = 'replayed-from';
@@ -38,6 +39,7 @@ export const progressHeaders: ReadonlySet<string> = new Set([
   'held-by',
   'closed-urls',
   'last-answer',
+  exchangesHeader,
   'accepted-at',
   replayedFromHeader,
 ]);
@@ -92,6 +94,8 @@ export interface Delivery {
   readonly closedUrls: readonly string[];
   /** The last response of each URL, as JSON text; only on dead letters. */
   readonly lastAnswer?: string | undefined;
+  /** What was sent and answered in the last attempt, as `encodeExchanges` writes it; only on dead letters. */
+  readonly exchanges?: string | undefined;
   /** W3C Trace Context: the span of the routing, or that of the caller where the router does not trace. */
   readonly traceparent?: string | undefined;
   /** The id of the span of the first attempt, where that was recorded. */
@@ -143,6 +147,7 @@ export function encodeDelivery(topic: string, delivery: Delivery, partition?: nu
   if (delivery.heldBy !== undefined) headers['held-by'] = delivery.heldBy;
   if (delivery.closedUrls.length > 0) headers['closed-urls'] = delivery.closedUrls.join(',');
   if (delivery.lastAnswer !== undefined) headers['last-answer'] = delivery.lastAnswer;
+  if (delivery.exchanges !== undefined) headers[exchangesHeader] = delivery.exchanges;
   if (delivery.traceparent !== undefined) headers['traceparent'] = delivery.traceparent;
   if (delivery.replayedFrom !== undefined) headers[replayedFromHeader] = delivery.replayedFrom;
   const { key, body: value, otherHeaders } = delivery;
@@ -205,6 +210,7 @@ export function decodeDelivery(
     heldBy: header('held-by'),
     closedUrls: header('closed-urls')?.split(',') ?? [],
     lastAnswer: header('last-answer'),
+    exchanges: header(exchangesHeader),
     traceparent: header('traceparent'),
     firstAttemptSpan: header('first-attempt-span'),
     replayedFrom: header(replayedFromHeader),

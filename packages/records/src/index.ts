@@ -39,6 +39,13 @@ export {
   type RecallRequest,
   type RecallState,
 } from './recall.ts';
+export {
+  encodeExchanges,
+  exchangeSchema,
+  exchangesHeader,
+  withExchanges,
+  type UrlExchange,
+} from './exchange.ts';
 export { objectIn, type ValueOf } from './json.ts';
 export { formatPosition, parsePosition, type RecordPosition } from './position.ts';
 export type { AttemptRecord, UrlAttempt } from './attempt.ts';

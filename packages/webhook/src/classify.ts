@@ -4,9 +4,15 @@
  */
 
 import type { PermanentReason, RequestRetryReason } from '@tailrace/metrics';
+import type { KeptExchange } from './kept-exchange.ts';
 
 /** The result of one request to one URL. */
-export type Answer =
+export type Answer = Outcome & {
+  /** Where the request asked for it. */
+  readonly exchange?: KeptExchange;
+};
+
+type Outcome =
   | { readonly kind: 'success'; readonly status: number }
   | {
       readonly kind: 'retryable';

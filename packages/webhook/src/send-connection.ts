@@ -1,6 +1,6 @@
 /**
  * Connections to receivers. The address policy is applied here, when a connection is dialled. A connection also
- * records its age, how many exchanges it has served, and whether the receiver reads its requests.
+ * records its age, how it was made, how many exchanges it has served, and whether the receiver reads its requests.
  */
 import { isIP, type LookupFunction, type Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
@@ -15,14 +15,27 @@ export interface DialOptions {
   readonly secureContext: SecureContext;
 }
 
-export interface ConnectionOptions extends Client.Options {
-  readonly connect: buildConnector.connector;
+/** As that of undici, and follows the steps in `dial`. */
+type Connector = (options: buildConnector.Options, callback: buildConnector.Callback, dial: Dial) => void;
+
+export interface ConnectionOptions extends Omit<Client.Options, 'connect'> {
+  readonly connect: Connector;
   /** A connection that is older carries no further exchange. */
   readonly maxAgeMs: number;
 }
 
+/** How the connection of an exchange was made, as far as it got. The times are absent where an earlier exchange has used it. */
+export interface Dialled {
+  /** With the port. Of several addresses of a name, the last one. */
+  readonly address?: string;
+  readonly dnsMs?: number;
+  readonly connectMs?: number;
+  readonly tlsMs?: number;
+}
+
 /** The connection that carries an exchange: its state, and the events that the exchange reports to it. */
 export interface Carrier {
+  readonly dialled: Dialled;
   /** Completed exchanges. */
   readonly served: number;
   /** Response bytes received so far. */
@@ -66,14 +79,18 @@ export class Connection extends Client {
     super(origin, {
       ...options,
       connect: (target, callback) => {
-        connect(target, (...[error, socket]) => {
-          if (error) {
-            callback(error, null);
-            return;
-          }
-          socketState.begin(socket);
-          callback(null, socket);
-        });
+        connect(
+          target,
+          (...[error, socket]) => {
+            if (error) {
+              callback(error, null);
+              return;
+            }
+            socketState.begin(socket);
+            callback(null, socket);
+          },
+          socketState.dialling(),
+        );
       },
     });
     this.#socketState = socketState;
@@ -99,6 +116,10 @@ export class Connection extends Client {
 
   get receivedBytes(): number {
     return this.#socketState.receivedBytes;
+  }
+
+  get dialled(): Dialled {
+    return this.#socketState.dialled;
   }
 
   answered(): void {
@@ -131,7 +152,17 @@ export class Connection extends Client {
 class SocketState {
   served = 0;
   #socket: Socket | undefined;
+  #dial: Dial | undefined;
   #begunAt = 0;
+
+  dialling(): Dial {
+    this.served = 0;
+    return (this.#dial = new Dial());
+  }
+
+  get dialled(): Dialled {
+    return this.#dial?.result(this.served === 0) ?? {};
+  }
 
   begin(socket: Socket): void {
     this.#socket = socket;
@@ -158,13 +189,58 @@ class SocketState {
   }
 }
 
+/** The steps of a connection while it is made, in milliseconds of the monotonic clock. */
+class Dial {
+  readonly #begunAt = performance.now();
+  #address: string | undefined;
+  #foundAt: number | undefined;
+  #connectedAt: number | undefined;
+  #securedAt: number | undefined;
+
+  follow(socket: Socket): void {
+    socket.on('connectionAttempt', (ip, port, family) => {
+      this.#address = family === 6 ? `[${ip}]:${port}` : `${ip}:${port}`;
+      this.#foundAt ??= performance.now();
+    });
+    socket.once('connect', () => {
+      this.#connectedAt = performance.now();
+    });
+    socket.once('secureConnect', () => {
+      this.#securedAt = performance.now();
+    });
+  }
+
+  result(withTimes: boolean): Dialled {
+    const address = this.#address;
+    if (address === undefined) return {};
+    if (!withTimes) return { address };
+    const dnsMs = between(this.#begunAt, this.#foundAt);
+    const connectMs = between(this.#foundAt, this.#connectedAt);
+    const tlsMs = between(this.#connectedAt, this.#securedAt);
+    return {
+      address,
+      ...(dnsMs !== undefined && { dnsMs }),
+      ...(connectMs !== undefined && { connectMs }),
+      ...(tlsMs !== undefined && { tlsMs }),
+    };
+  }
+}
+
+function between(from: number | undefined, to: number | undefined): number | undefined {
+  return from === undefined || to === undefined ? undefined : rounded(to - from);
+}
+
+export function rounded(ms: number): number {
+  return Math.round(ms * 10) / 10;
+}
+
 /**
  * Dials only addresses that the policy allows. An address in the URL is checked here, those of a name in its
  * look-up.
  */
-export function guardedConnector(options: DialOptions): buildConnector.connector {
+export function guardedConnector(options: DialOptions): Connector {
   const { policy, timeoutMs, secureContext } = options;
-  const connect = buildConnector({
+  const connector = buildConnector({
     timeout: timeoutMs,
     allowH2: false,
     lookup: guardedLookup(options),
@@ -172,13 +248,15 @@ export function guardedConnector(options: DialOptions): buildConnector.connector
     // Without this, NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment would accept every certificate.
     rejectUnauthorized: true,
   });
-  return (target, callback) => {
+  // It returns the socket, which its type does not say.
+  const connect = connector as (...arguments_: Parameters<typeof connector>) => Socket;
+  return (target, callback, dial) => {
     const address = target.hostname.replace(/^\[|\]$/g, '');
     if (isIP(address) !== 0 && !policy.allows(address)) {
       callback(new AddressNotAllowed(`${address} is not an address that webhooks may reach`), null);
       return;
     }
-    connect({ ...target, hostname: address }, callback);
+    dial.follow(connect({ ...target, hostname: address }, callback));
   };
 }
 

@@ -1,7 +1,7 @@
 /**
  * The only outbound HTTP client: one POST to one URL, with one timeout for the whole exchange, and an `Answer` for
  * every result. Redirects are not followed. The response body is read only so that the connection can be used
- * again. Only addresses that the policy allows are dialled.
+ * again; its beginning may be kept on the way. Only addresses that the policy allows are dialled.
  *
  * This uses undici's dispatcher API. The promise-based API costs a third more CPU for each request.
  */
@@ -10,6 +10,7 @@ import type { Dispatcher } from 'undici';
 import type { AddressPolicy } from './address.ts';
 import { classifyError, classifyStatus, isConnectionReset, type Answer } from './classify.ts';
 import { createNameLookup } from './dns/lookup.ts';
+import { KeptExchange, type Keeping } from './kept-exchange.ts';
 import type { CarriedExchange, Carrier } from './send-connection.ts';
 import { createPools } from './send-pools.ts';
 import type { ConnectionGroup } from './send-group.ts';
@@ -26,15 +27,8 @@ export interface SendRequest {
   readonly body: Buffer;
   /** The destination's TLS settings, if any. */
   readonly tls?: TlsSettings | undefined;
-  /** Observes the response, for callers that show it. */
-  readonly watch?: ResponseWatch | undefined;
-}
-
-export interface ResponseWatch {
-  readonly onHead: (status: number, headers: Readonly<Record<string, string | string[] | undefined>>) => void;
-  readonly onData: (chunk: Buffer) => void;
-  /** The exchange has ended, with or without a response. */
-  readonly onEnd: () => void;
+  /** What the answer has of the exchange; nothing by default. */
+  readonly keep?: Keeping | undefined;
 }
 
 export interface Sender {
@@ -69,21 +63,20 @@ export function createSender(options: SenderOptions): Sender {
     ...options,
   });
   return {
-    send: ({ destinationId, origin, path, headers, body, tls, watch }) =>
+    send: ({ destinationId, origin, path, headers, body, tls, keep }) =>
       new Promise((answer) => {
         const request = { origin, path, method: 'POST' as const, headers: headers as string[], body };
         let group: ConnectionGroup;
-        try {
-          group = pools.groupFor(tls);
-        } catch (error) {
-          answer(classifyError(error as Error));
-          watch?.onEnd();
-          return;
-        }
         const sendAgain = (): void => {
           group.dispatchAlone(destinationId, request, exchange);
         };
-        const exchange = new Exchange({ timeoutMs, now, answer, sendAgain, watch });
+        const exchange = new Exchange({ timeoutMs, now, answer, sendAgain, keep });
+        try {
+          group = pools.groupFor(tls);
+        } catch (error) {
+          exchange.onResponseError(null, error as Error);
+          return;
+        }
         group.dispatch(destinationId, request, exchange);
       }),
     close: () => pools.close(),
@@ -96,7 +89,7 @@ interface ExchangeOptions {
   readonly answer: (answer: Answer) => void;
   /** Sends the request again, on a new connection. */
   readonly sendAgain: () => void;
-  readonly watch: ResponseWatch | undefined;
+  readonly keep: Keeping | undefined;
 }
 
 /**
@@ -114,6 +107,8 @@ class Exchange implements CarriedExchange {
   #expired = false;
   #informational = 0;
   #bodyBytes = 0;
+  #isAnswered = false;
+  #kept: KeptExchange | undefined;
 
   constructor(options: ExchangeOptions) {
     this.#options = options;
@@ -145,23 +140,23 @@ class Exchange implements CarriedExchange {
       return;
     }
     this.#carrier?.answered();
-    this.#options.watch?.onHead(status, headers);
     const retryAfter = headers['retry-after'];
-    this.#options.answer(
+    this.#answer(
       classifyStatus(status, Array.isArray(retryAfter) ? retryAfter[0] : retryAfter, this.#options.now()),
+      headers,
     );
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#bodyBytes += chunk.length;
-    this.#options.watch?.onData(chunk);
+    this.#kept?.add(chunk);
     if (this.#bodyBytes > maxResponseBytes) controller.abort(new Error('the response body is too long'));
   }
 
   onResponseEnd(): void {
     clearTimeout(this.#timer);
     this.#carrier?.ended();
-    this.#options.watch?.onEnd();
+    this.#kept?.end(true);
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
@@ -174,8 +169,21 @@ class Exchange implements CarriedExchange {
       return;
     }
     clearTimeout(this.#timer);
-    this.#options.answer(classifyError(error));
-    this.#options.watch?.onEnd();
+    this.#answer(classifyError(error));
+    this.#kept?.end(false);
+  }
+
+  /** Only the first answer counts. */
+  #answer(answer: Answer, headers?: KeptExchange['headers']): void {
+    if (this.#isAnswered) return;
+    this.#isAnswered = true;
+    const { keep, answer: report } = this.#options;
+    if (!keep || (answer.kind === 'success' && keep.which !== 'all')) {
+      report(answer);
+      return;
+    }
+    this.#kept = new KeptExchange(this.#carrier?.dialled ?? {}, headers, keep.bodyBytes);
+    report({ ...answer, exchange: this.#kept });
   }
 
   /**
@@ -191,7 +199,7 @@ class Exchange implements CarriedExchange {
   #expire(): void {
     this.#expired = true;
     const detail = `no answer within ${this.#options.timeoutMs} ms`;
-    this.#options.answer({ kind: 'retryable', reason: 'timeout', detail });
+    this.#answer({ kind: 'retryable', reason: 'timeout', detail });
     this.#controller?.abort(new Error('the timeout expired'));
   }
 }

@@ -124,12 +124,15 @@ export type UrlAnswer =
       readonly status?: undefined;
       readonly retryAfterMs?: undefined;
       readonly detail?: undefined;
+      readonly exchange?: undefined;
     };
 
 export interface UrlResult {
   readonly target: Target;
   readonly answer: UrlAnswer;
   readonly latencyMs: number;
+  /** As they were sent, where a request was: names and values alternate. */
+  readonly requestHeaders?: readonly string[];
 }
 
 /** The state of the open URLs of a delivery, as known to this process. A probe that is due or in flight changes nothing. */

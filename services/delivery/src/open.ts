@@ -4,9 +4,10 @@ import type { Consumption, Kafka } from '@tailrace/kafka';
 import { defineService, type ServiceContext, type SettingsOf } from '@tailrace/service';
 import { openSuppressions } from '@tailrace/suppressions';
 import { tierDelaysMs, topicNames } from '@tailrace/topology';
-import { createAddressPolicy, createSender, type Sender } from '@tailrace/webhook';
+import { createAddressPolicy, createSender, keptOfFailures, type Sender } from '@tailrace/webhook';
 import { Lanes, type LaneLimits } from './stages/lane/lanes.ts';
 import type { Job } from './delivery.ts';
+import { Exchanges } from './observe/exchanges.ts';
 import { Observer } from './observe/observer.ts';
 import { DeliveryMetrics, watchDelivery } from './observe/metrics.ts';
 import { Order, type OrderDependencies } from './stages/order/order.ts';
@@ -145,11 +146,22 @@ export async function openDelivery(
   const { tracing } = service;
   const followUps = new FollowUps({ names, publisher, ownership, tiersMs, now, log });
   const forAttempts = kafka.publisher(attemptPublishing);
-  const observer = new Observer({ names, breakers, publisher: forAttempts, metrics, log, tracing, now });
-  const settle = new Settle({ followUps, observer, signs, policy, now });
+  const exchanges = new Exchanges(settings.keptAnswersBytes);
+  const observer = new Observer({
+    names,
+    breakers,
+    publisher: forAttempts,
+    exchanges,
+    metrics,
+    log,
+    tracing,
+    now,
+  });
+  const settle = new Settle({ followUps, observer, exchanges, signs, policy, now });
 
   // attempt, lane, order
-  const attempt = new AttemptStage({ names, receivers, sender, settle, policy, observer, now });
+  const keep = settings.keptAnswersBytes > 0 ? keptOfFailures : undefined;
+  const attempt = new AttemptStage({ names, receivers, sender, keep, settle, policy, observer, now });
   const rateShare = ownedShare(group, names.deliveries, () => partitions.deliveries);
   const lane = new LaneStage({ names, lanes, receivers, attempt, settle, windowMs, rateShare });
   const tiers = topics.filter((topic) => names.retryTierDelayMs(topic) !== undefined);

@@ -1,5 +1,6 @@
 /** The settings of the delivery service. docs/settings.md is generated from them. */
 import {
+  bytes,
   commitsLateAfter,
   kafkaSettings,
   receiverSettings,
@@ -36,5 +37,12 @@ export const settings = Type.Object({
     env: 'TAILRACE_LOG_ATTEMPTS',
     default: 'failures',
     description: 'The attempts that get a line in the log.',
+  }),
+  keptAnswersBytes: bytes({
+    env: 'TAILRACE_KEEP_ANSWERS',
+    minimum: 0,
+    default: 64 * 1024,
+    description:
+      'Bytes of requests and answers of failed attempts that a replica keeps in a minute for each destination. 0 keeps none.',
   }),
 });

@@ -14,6 +14,21 @@ export interface SeedOptions {
 const events = ['Order Completed', 'Product Viewed', 'Signed Up', 'Cart Updated', 'Order Refunded'];
 const users = ['ada', 'grace', 'alan', 'edsger', 'barbara', 'katherine'];
 const minuteMs = 60_000;
+/** Of a failed attempt. */
+const exchange = {
+  address: '203.0.113.7:443',
+  dnsMs: 2,
+  connectMs: 8,
+  tlsMs: 12,
+  answerMs: 9,
+  requestHeaders: {
+    'Content-Type': 'application/json',
+    'User-Agent': 'Tailrace/1.0',
+    Authorization: '********',
+  },
+  responseHeaders: { 'content-type': 'application/json', server: 'nginx', 'x-request-id': '5f1c7a' },
+  responseBody: '{"error":"invalid payload","field":"properties.total"}',
+};
 const orders = {
   all: [
     { field: 'properties.total', atLeast: 100 },
@@ -75,7 +90,7 @@ export async function seed(
   for (let index = 0; index < dead; index += 1) {
     const made = flow.delivery('erp', { eventName: 'Order Completed' });
     const urls = [
-      { url: 'https://erp.example.com/hook', status: 400, reason: 'client-error', latencyMs: 31 },
+      { url: 'https://erp.example.com/hook', status: 400, reason: 'client-error', latencyMs: 31, exchange },
     ];
     const startedAt = new Date(at(index, dead)).toISOString();
     const given = { startedAt, latencyMs: 31, reason: 'client-error', urls };

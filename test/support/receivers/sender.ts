@@ -7,6 +7,7 @@ import {
   createAddressPolicy,
   createSender,
   type Answer,
+  type Keeping,
   type Sender,
   type SenderOptions,
 } from '@tailrace/webhook';
@@ -38,11 +39,12 @@ export interface PostOptions {
   readonly body?: string | Buffer;
   readonly headers?: readonly string[];
   readonly tls?: TlsSettings;
+  readonly keep?: Keeping;
 }
 
 export function post(sender: Sender, origin: string, options: PostOptions = {}): Promise<Answer> {
   const { destinationId = 'destination', path = '/hook?a=1', body = '{"type":"track"}' } = options;
-  const { headers = [], tls } = options;
+  const { headers = [], tls, keep } = options;
   return sender.send({
     destinationId,
     origin,
@@ -50,6 +52,7 @@ export function post(sender: Sender, origin: string, options: PostOptions = {}):
     headers: ['Content-Type', 'application/json', 'User-Agent', 'Tailrace/1.0', ...headers],
     body: Buffer.from(body),
     tls,
+    keep,
   });
 }
 

@@ -1,12 +1,13 @@
 /** `tailrace dead show`: the dead letters of one delivery, in full. */
 import { styleText } from 'node:util';
-import { findDeadLetters, type DeadLetter } from '@tailrace/deadletters';
+import { findDeadLetters, lastAnswersOf, type DeadLetter } from '@tailrace/deadletters';
 import { TailraceError } from '@tailrace/errors';
 import { formatInstant, parseJson } from '@tailrace/events';
-import type { UrlAttempt } from '@tailrace/records';
+import { exchangesHeader, type UrlAttempt } from '@tailrace/records';
 import { topicNames } from '@tailrace/topology';
 import type { Run } from '../command.ts';
 import { withKafka } from '../kafka.ts';
+import { exchangeLines } from '../history/delivery-text.ts';
 import { formatCount, printable, table } from '../terminal/table.ts';
 import { showReading } from './filter.ts';
 
@@ -33,8 +34,8 @@ export const showDeadLetter: Run<Values> = async ({ delivery, raw }, context) =>
 };
 
 function linesOf({ summary, record }: DeadLetter): string[] {
-  const lastAnswer = record.headers['last-answer'];
-  const headers = record.headerList.filter(([name]) => name !== 'last-answer');
+  const lastAnswers = lastAnswersOf(record);
+  const headers = record.headerList.filter(([name]) => name !== 'last-answer' && name !== exchangesHeader);
   const heading = (text: string): string => styleText('bold', text);
   return [
     ...table([
@@ -45,16 +46,16 @@ function linesOf({ summary, record }: DeadLetter): string[] {
     ]),
     heading('headers'),
     ...table(headers.map(([name, value]) => [`  ${name}`, value?.toString() ?? 'null'])),
-    ...(lastAnswer ? [heading('last answers'), ...answerLines(lastAnswer.toString())] : []),
+    ...(lastAnswers === undefined ? [] : [heading('last answers'), ...answerLines(lastAnswers)]),
     heading(`body, ${formatCount(record.value?.length ?? 0)} bytes`),
     ...bodyLines(record.value),
   ];
 }
 
-function answerLines(lastAnswer: string): string[] {
-  const answers = parseAnswers(lastAnswer);
-  if (!answers) return [`  ${printable(lastAnswer)}`];
-  return table(
+/** A malformed record has the problem as text. */
+function answerLines(answers: readonly UrlAttempt[] | string): string[] {
+  if (typeof answers === 'string') return [`  ${printable(answers)}`];
+  const lines = table(
     answers.map(({ url, status, reason = '', detail = '', latencyMs }) => [
       `  ${url}`,
       status === undefined ? reason : `${status} ${reason}`,
@@ -62,16 +63,7 @@ function answerLines(lastAnswer: string): string[] {
       detail,
     ]),
   );
-}
-
-/** Undefined for a malformed record, whose header `last-answer` is the error as text. */
-function parseAnswers(lastAnswer: string): readonly UrlAttempt[] | undefined {
-  try {
-    const answers: unknown = JSON.parse(lastAnswer);
-    return Array.isArray(answers) ? (answers as UrlAttempt[]) : undefined;
-  } catch {
-    return undefined;
-  }
+  return answers.flatMap(({ exchange }, place) => [lines[place] ?? '', ...exchangeLines(exchange)]);
 }
 
 function bodyLines(body: Buffer | null): string[] {

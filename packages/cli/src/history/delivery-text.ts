@@ -1,6 +1,6 @@
 /** Deliveries and attempts as text: an attempt is one line for `tail`, and has every URL for `get delivery`. */
 import type { Schema } from '@tailrace/api';
-import type { AttemptRecord, UrlAttempt } from '@tailrace/records';
+import type { AttemptRecord, UrlAttempt, UrlExchange } from '@tailrace/records';
 import { coloured } from '../terminal/coloured.ts';
 import { printable, table } from '../terminal/table.ts';
 
@@ -15,7 +15,7 @@ export function attemptLine({
   urls,
   ...record
 }: AttemptRecord): string {
-  const answers = urls.map(answerOf).join(', ');
+  const answers = urls.map((url) => [answerOf(url), excerptOf(url)].filter(Boolean).join(' ')).join(', ');
   return [
     coloured('dim', startedAt),
     coloured(colours[outcome], outcome.padEnd(9)),
@@ -40,7 +40,10 @@ export function attemptLines({
   const why = reason === undefined ? '' : `, ${reason}`;
   return [
     `${coloured('dim', startedAt)}  attempt ${attempt}  ${coloured(colours[outcome], outcome)}${printable(`${why}${next}`)}`,
-    ...urls.map((url) => `  ${printable(`${url.url}  ${answerOf(url)}  ${url.latencyMs} ms`)}`),
+    ...urls.flatMap((url) => [
+      `  ${printable(`${url.url}  ${answerOf(url)}  ${url.latencyMs} ms`)}`,
+      ...exchangeLines(url.exchange),
+    ]),
   ];
 }
 
@@ -60,7 +63,61 @@ export function deliveryLines(delivery: Schema['DeliveryWithAttempts']): string[
   ];
 }
 
-export function answerOf({ status, reason, detail }: UrlAttempt): string {
+/** What was sent and answered in a failed request: the connection, the headers, and the body of the response. */
+export function exchangeLines(exchange: UrlExchange | undefined): string[] {
+  if (!exchange) return [];
+  const { address, dnsMs, connectMs, tlsMs, answerMs, requestHeaders, responseHeaders, responseBody } =
+    exchange;
+  const steps = [
+    ['DNS', dnsMs],
+    ['connection', connectMs],
+    ['TLS', tlsMs],
+    ['answer', answerMs],
+  ] as const;
+  const connection = [
+    ...(address === undefined ? [] : [address]),
+    ...steps.flatMap(([step, ms]) => (ms === undefined ? [] : [`${step} ${ms} ms`])),
+  ];
+  return [
+    ...(connection.length > 0 ? [connection.join(', ')] : []),
+    ...headerLines('>', requestHeaders),
+    ...headerLines('<', responseHeaders),
+    ...(responseBody?.split('\n') ?? []),
+    ...omission(exchange),
+  ].map((line) => `    ${printable(line)}`);
+}
+
+function headerLines(mark: string, headers: Readonly<Record<string, string>> = {}): string[] {
+  return Object.entries(headers).map(([name, value]) => `${mark} ${name}: ${value}`);
+}
+
+const omissions = {
+  rest: '(the rest of the body was not kept)',
+  binary: '(the body is compressed or not text)',
+  limit: '(not kept: too many failures in this minute)',
+} as const;
+
+function omission({ omitted }: UrlExchange): string[] {
+  return omitted === undefined ? [] : [omissions[omitted]];
+}
+
+const excerptLength = 200;
+
+/** The body of the response in one line; empty where none is kept. */
+function excerptOf({ exchange }: Pick<UrlAttempt, 'exchange'>): string {
+  const line = exchange?.responseBody?.replaceAll(/\s+/g, ' ').trim() ?? '';
+  return line.length > excerptLength ? `${line.slice(0, excerptLength)}…` : line;
+}
+
+type Answer = Omit<UrlAttempt, 'latencyMs'>;
+
+/** The answer of a URL in a sentence. */
+export function answerFrom(url: Answer): string {
+  const said = excerptOf(url);
+  return `${answerOf(url)} from ${url.url}${said === '' ? '' : `, which said: ${said}`}`;
+}
+
+function answerOf({ status, reason, detail }: Answer): string {
   const answer = [status, reason].filter((part) => part !== undefined).join(' ');
   return detail === undefined ? answer : `${answer} (${detail})`;
 }

@@ -6,7 +6,7 @@ import { pathOf } from '../api/path.ts';
 import { UsageError, type Run } from '../command.ts';
 import { countOf, formatCount, printable } from '../terminal/table.ts';
 import { periodOf, timeOf } from '../terminal/times.ts';
-import { answerOf } from './delivery-text.ts';
+import { answerFrom } from './delivery-text.ts';
 import type { Period } from './search/read-topic.ts';
 
 interface Values {
@@ -114,7 +114,7 @@ function filteredAdvice({ decisions }: Schema['EventTrace']): string[] {
 function explainDelivery(delivery: Schema['DeliveryWithAttempts']): string[] {
   const { destinationId, status, attempts, changedAt, reason, nextDueAt, history } = delivery;
   const last = history.at(-1);
-  const responses = last?.urls.map((url) => `${answerOf(url)} from ${url.url}`).join(', ');
+  const responses = last?.urls.map(answerFrom).join(', ');
   const lastResponse = responses === undefined || responses === '' ? '' : ` Last response: ${responses}.`;
   if (reason === 'paused' && (status === 'waiting' || status === 'retrying')) {
     const before = attempts > 0 ? `after ${countOf(attempts, 'attempt')}, it` : 'it';

@@ -8,9 +8,11 @@ import type { ConsumedRecord } from '@tailrace/kafka';
 import {
   decodeDecision,
   decodeDelivery,
+  exchangesHeader,
   objectIn,
   parsePosition,
   userKeyOf,
+  withExchanges,
   type AttemptRecord,
   type Decision,
   type Delivery,
@@ -71,11 +73,7 @@ export type Fact =
 /** Reads the facts of a record, which may be several. */
 export function factReader(names: TopicNames): (record: ConsumedRecord) => readonly Fact[] {
   return (record) => {
-    if (record.topic === names.attempts)
-      return attemptFact(
-        objectIn<AttemptRecord>(record.value) as AttemptRecord | undefined,
-        record.value?.length ?? 0,
-      );
+    if (record.topic === names.attempts) return attemptFact(record);
     if (record.topic === names.usage)
       return usageFact(objectIn<UsageRecord>(record.value) as UsageRecord | undefined, record.timestamp);
     if (record.topic === names.decisions) return decisionFact(record);
@@ -153,12 +151,15 @@ const statuses = { delivered: 'delivered', retry: 'retrying', dead: 'dead' } as 
 const maxUrls = 20;
 const maxUrlLength = 500;
 
-function attemptFact(record: AttemptRecord | undefined, bytes: number): readonly Fact[] {
+function attemptFact(consumed: ConsumedRecord): readonly Fact[] {
+  const { value, headers } = consumed;
+  const record = objectIn<AttemptRecord>(value) as AttemptRecord | undefined;
   const startedAt = parseInstant(String(record?.startedAt));
   if (!record || startedAt === undefined || !Object.hasOwn(statuses, record.outcome)) return [];
-  const { attempt, latencyMs, outcome, urls } = record;
+  const { attempt, latencyMs, outcome } = record;
   const texts = [record.deliveryId, record.eventId, record.sourceId, record.destinationId, record.type];
-  if (!texts.every((text) => typeof text === 'string') || !Array.isArray(urls)) return [];
+  if (!texts.every((text) => typeof text === 'string') || !Array.isArray(record.urls)) return [];
+  const urls = withExchanges<UrlAttempt>(record.urls, consumed);
   if (!Number.isSafeInteger(attempt) || !Number.isFinite(latencyMs)) return [];
   const [deliveryId = '', eventId = '', sourceId = '', destinationId = '', type = ''] = texts.map(bounded);
   const reason = boundedOrNull(record.reason);
@@ -169,8 +170,8 @@ function attemptFact(record: AttemptRecord | undefined, bytes: number): readonly
   return [
     {
       kind: 'attempt',
-      record,
-      bytes,
+      record: urls === record.urls ? record : { ...record, urls },
+      bytes: (value?.length ?? 0) + (headers[exchangesHeader]?.length ?? 0),
       attempt: {
         deliveryId,
         destinationId,
@@ -200,6 +201,7 @@ function attemptFact(record: AttemptRecord | undefined, bytes: number): readonly
   ];
 }
 
+/** Delivery bounds what is kept of an exchange. */
 function boundedUrl({ url, detail, ...rest }: UrlAttempt): UrlAttempt {
   return {
     url: url.slice(0, maxUrlLength),

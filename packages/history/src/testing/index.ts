@@ -4,6 +4,8 @@ import {
   deliveryKey,
   encodeDecision,
   encodeDelivery,
+  encodeExchanges,
+  exchangesHeader,
   type AttemptRecord,
   type Delivery,
   type FilteredDestinations,
@@ -76,7 +78,13 @@ export function createFlow(kafka: Pick<Kafka, 'publisher'>, names: TopicNames): 
         urls: [],
         ...changes,
       };
-      await publisher.publish({ topic: names.attempts, key: deliveryId, value: JSON.stringify(record) });
+      const value = JSON.stringify({
+        ...record,
+        urls: record.urls.map(({ exchange: _exchange, ...url }) => url),
+      });
+      const exchanges = record.urls.map(({ exchange }) => exchange);
+      const headers = exchanges.some(Boolean) ? { [exchangesHeader]: encodeExchanges(exchanges) } : {};
+      await publisher.publish({ topic: names.attempts, key: deliveryId, value, headers });
     },
     async decision(eventId, filtered, decidedAt = Date.now(), sourceId = 'web') {
       const call = { eventId, sourceId, type: 'track', event: 'Order Completed' };

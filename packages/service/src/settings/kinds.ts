@@ -24,7 +24,7 @@ export function duration(options: Options<number> & { minimum?: number; maximum?
 }
 
 /** Bytes, written as a number alone or with KB, MB or GB, each 1024 of the one before. */
-export function bytes(options: Options<number>): TInteger {
+export function bytes(options: Options<number> & { minimum?: number }): TInteger {
   return Type.Integer({ unit: 'bytes', minimum: 1, maximum: Number.MAX_SAFE_INTEGER, ...options });
 }
 

@@ -1,5 +1,6 @@
-/** Masks the values of bodies for callers with the role `read`, in bodies and in what lists have of them. */
+/** Masks the values of bodies for callers with the role `read`: in bodies, in what lists have of them, and in answers, which may repeat them. */
 import { isRawNumber, parseJson } from '@tailrace/events';
+import type { UrlAttempt } from '@tailrace/records';
 import type { Role } from './authenticate.ts';
 
 const masked = '***';
@@ -45,6 +46,28 @@ export function showBody(value: Buffer | null, role: Role | undefined): ShownBod
   const text = value?.toString() ?? '';
   const body = parse(text);
   return isMaskedFor(role) ? { masked: true, body: maskValues(body) } : { masked: false, body, text };
+}
+
+/** The results of an attempt. Of the answers of receivers a caller that may only read sees the names of headers and fields. */
+export function showUrls(urls: readonly UrlAttempt[], role: Role | undefined): readonly UrlAttempt[] {
+  if (!isMaskedFor(role) || !urls.some(({ exchange }) => exchange)) return urls;
+  return urls.map(({ exchange, ...url }) => {
+    if (!exchange) return url;
+    const { responseHeaders, responseBody, ...rest } = exchange;
+    return {
+      ...url,
+      exchange: {
+        ...rest,
+        ...(responseHeaders && { responseHeaders: mask(responseHeaders) as Record<string, string> }),
+        ...(responseBody !== undefined && { responseBody: maskText(responseBody) }),
+      },
+    };
+  });
+}
+
+function maskText(text: string): string {
+  const value = mask(parse(text));
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 /** A record by another producer need not be JSON; it is shown as text. */

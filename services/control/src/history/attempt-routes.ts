@@ -33,7 +33,7 @@ export function attemptRoutes(app: Api, streams: Streams): void {
     summary: 'Stream attempts',
     description:
       'A line of JSON for each attempt from now on, until the client disconnects or its token or session ends; an empty line every 15 seconds. For a ' +
-      'client that reads too slowly attempts are dropped, and a line such as {"missed": 12} gives their number. For a read-only token the ids of users are masked.',
+      'client that reads too slowly attempts are dropped, and a line such as {"missed": 12} gives their number. For a read-only token the ids of users and the answers of receivers are masked.',
     querystring: filter,
     response: streamAttemptsAnswers,
     exposeHeadRoute: false,

@@ -2,13 +2,13 @@
 import { TailraceError } from '@tailrace/errors';
 import { eventTypes, formatInstant } from '@tailrace/events';
 import { deliveryStatuses, type AttemptRow, type CountedDelivery, type History } from '@tailrace/history';
-import { decodeDelivery } from '@tailrace/records';
+import { decodeDelivery, exchangeSchema } from '@tailrace/records';
 import type { FastifyRequest } from 'fastify';
 import Type, { type Static } from 'typebox';
 import { listedOf, reachesDelivery } from '../access/limits.ts';
 import type { Caller, Role } from '../access/authenticate.ts';
 import { audit } from '../http/audit.ts';
-import { showBody, showUser } from '../access/mask.ts';
+import { showBody, showUrls, showUser } from '../access/mask.ts';
 import type { RecordReader } from '../records/reader.ts';
 import { periodOf, periodParameters } from '../http/moment.ts';
 import { closedObject, named, optionalText, time } from '../http/schemas.ts';
@@ -52,6 +52,13 @@ const urlSchema = Type.Object({
   reason,
   detail: optionalText('the network or TLS error'),
   latencyMs: Type.Number(),
+  exchange: Type.Optional(
+    named('Exchange', {
+      ...exchangeSchema,
+      description:
+        'what was sent and answered in a failed request; values of the answer are masked for a read-only token',
+    }),
+  ),
 });
 
 export const attemptSchema = Type.Object({
@@ -169,7 +176,9 @@ export function deliveryRoutes(app: Api, { records, history, exports }: Delivery
     response: { 200: named('DeliveryWithAttempts', wholeDeliverySchema) },
     handler: ({ params: { deliveryId }, role, caller }) => ({
       ...showDelivery(find(deliveryId, caller), role),
-      history: history.read((queries) => queries.attemptsOf(deliveryId)).map(showAttempt),
+      history: history
+        .read((queries) => queries.attemptsOf(deliveryId))
+        .map((attempt) => showAttempt(attempt, role)),
     }),
   });
 
@@ -216,7 +225,10 @@ export function showDelivery(
   };
 }
 
-export function showAttempt({ attempt, startedAt, latencyMs, outcome, reason, nextDueAt, urls }: AttemptRow) {
+export function showAttempt(
+  { attempt, startedAt, latencyMs, outcome, reason, nextDueAt, urls }: AttemptRow,
+  role: Role | undefined,
+) {
   return {
     attempt,
     startedAt: formatInstant(startedAt),
@@ -224,6 +236,6 @@ export function showAttempt({ attempt, startedAt, latencyMs, outcome, reason, ne
     outcome,
     ...(reason !== null && { reason }),
     ...(nextDueAt !== null && { nextDueAt: formatInstant(nextDueAt) }),
-    urls,
+    urls: showUrls(urls, role),
   };
 }

@@ -13,7 +13,7 @@ import { closedObject, named, time } from '../http/schemas.ts';
 import { routesOf, type Api } from '../http/api.ts';
 import { explainEvent, type Explanation, type ExplainerDependencies } from './why.ts';
 import { ruleSchema } from './decision-routes.ts';
-import { deliverySchema, showDelivery } from './delivery-routes.ts';
+import { attemptSchema, deliverySchema, showAttempt, showDelivery } from './delivery-routes.ts';
 
 const dayMs = 86_400_000;
 
@@ -60,7 +60,13 @@ const eventSchema = Type.Object({
       'searched; unknown: not found',
   }),
   explanation: Type.String({ description: 'the outcome in sentences' }),
-  deliveries: Type.Array(deliverySchema),
+  deliveries: Type.Array(
+    Type.Object({
+      ...deliverySchema.properties,
+      lastAttempt: Type.Optional(named('Attempt', attemptSchema)),
+    }),
+    { description: 'with `lastAttempt` where it has failed' },
+  ),
   decisions: Type.Array(decisionSchema, {
     description:
       'why connected destinations did not get it, oldest first; empty where each of them has a delivery',
@@ -149,7 +155,13 @@ function showRecorded(history: History, caller: Caller | undefined, eventId: str
   const deliveries = history
     .read((queries) => queries.ofEvent(eventId))
     .filter((delivery) => reachesDelivery(caller, delivery))
-    .map((delivery) => showDelivery(delivery, caller?.scope));
+    .map((delivery) => {
+      const { id, attempts, state } = delivery;
+      const shown = showDelivery(delivery, caller?.scope);
+      if (attempts === 0 || state.status === 'delivered') return shown;
+      const last = history.read((queries) => queries.attemptsOf(id)).at(-1);
+      return { ...shown, ...(last && { lastAttempt: showAttempt(last, caller?.scope) }) };
+    });
   const decisions = history
     .read((queries) => queries.decisionsOf(eventId))
     .flatMap((decision) => reachedPart(caller, decision, deliveries.length) ?? []);

@@ -119,7 +119,7 @@ export function statisticsRoutes(
     summary: 'Get the failures of a destination by reason, with samples',
     querystring: closedObject({ since: periodParameters.since }),
     response: getDestinationFailuresAnswers,
-    handler: ({ params: { id }, query }) => {
+    handler: ({ params: { id }, query, role }) => {
       loadDestination(config, id);
       const { since = Date.now() - 24 * hourMs } = periodOf(query);
       const failures = history.read((queries) => queries.failuresOf(id, since));
@@ -130,7 +130,10 @@ export function statisticsRoutes(
           dead,
           firstAt: formatInstant(firstAt),
           lastAt: formatInstant(lastAt),
-          samples: samples.map((attempt) => ({ deliveryId: attempt.deliveryId, ...showAttempt(attempt) })),
+          samples: samples.map((attempt) => ({
+            deliveryId: attempt.deliveryId,
+            ...showAttempt(attempt, role),
+          })),
         })),
       };
     },

@@ -16,7 +16,7 @@ import type { FastifyReply } from 'fastify';
 import type { Caller, Role } from '../access/authenticate.ts';
 import { Places } from '../access/places.ts';
 import { amounts } from '../access/shared.ts';
-import { isMaskedFor, showUser } from '../access/mask.ts';
+import { isMaskedFor, showUrls, showUser } from '../access/mask.ts';
 
 /** An attempt that was read, and what streams need of it. */
 export class LiveAttempt {
@@ -43,7 +43,8 @@ export class LiveAttempt {
     let line = this.#lines.get(isMasked);
     if (!line) {
       const userKey = showUser(this.record.userKey, role);
-      line = Buffer.from(`${JSON.stringify({ ...this.record, userKey })}\n`);
+      const urls = showUrls(this.record.urls, role);
+      line = Buffer.from(`${JSON.stringify({ ...this.record, userKey, urls })}\n`);
       this.#lines.set(isMasked, line);
     }
     return line;

@@ -1,5 +1,6 @@
 /** The routes that read dead letters. They are listed and counted from the history; bodies are read from the topic. */
 import {
+  lastAnswersOf,
   readDeadLetter,
   type CountRow,
   type DeadLetter,
@@ -14,7 +15,7 @@ import Type, { type Static } from 'typebox';
 import { listedOf, reachesDelivery } from '../access/limits.ts';
 import type { Role } from '../access/authenticate.ts';
 import { audit } from '../http/audit.ts';
-import { showBody, showUser } from '../access/mask.ts';
+import { showBody, showUrls, showUser } from '../access/mask.ts';
 import type { RecordReader } from '../records/reader.ts';
 import { userKeySchema } from '../history/delivery-routes.ts';
 import { csvAnswer, exportRules, type Exports } from '../history/export.ts';
@@ -127,7 +128,12 @@ const getDeadLetterAnswers = {
     items: Type.Array(
       Type.Object({
         ...letterFields,
-        lastAnswer: Type.Optional(Type.Unknown({ description: 'the last answer of each URL' })),
+        lastAnswer: Type.Optional(
+          Type.Unknown({
+            description:
+              'the last answer of each URL, with as much of its body as had arrived; the attempts of the delivery have the rest',
+          }),
+        ),
         masked: Type.Boolean(),
         body: Type.Unknown(),
         text: Type.Optional(Type.String()),
@@ -238,21 +244,14 @@ function showFacts(
 }
 
 function showLetter({ summary, record }: DeadLetter, role: Role | undefined) {
-  const { 'last-answer': lastAnswer } = record.headers;
+  const lastAnswer = lastAnswersOf(record);
   return {
     ...showFacts(summary, role),
-    ...(lastAnswer && { lastAnswer: parseAnswer(lastAnswer.toString()) }),
+    ...(lastAnswer !== undefined && {
+      lastAnswer: typeof lastAnswer === 'string' ? lastAnswer : showUrls(lastAnswer, role),
+    }),
     ...showBody(record.value, role),
   };
-}
-
-/** The answers as JSON, or the sentence that says why a record is malformed. */
-function parseAnswer(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
 }
 
 export function showRows(rows: readonly CountRow[]) {

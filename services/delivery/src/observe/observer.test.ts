@@ -23,6 +23,7 @@ test('the record of an attempt says since when a circuit breaker of its URLs is 
     breakers,
     metrics,
     log,
+    exchanges: { encode: ignore },
     publisher: {
       publish: ({ value }: OutgoingRecord) => {
         records.push(JSON.parse(String(value)) as AttemptRecord);

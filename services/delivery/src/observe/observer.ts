@@ -2,7 +2,7 @@
 import type { Publisher, TrackedRecord, Work } from '@tailrace/kafka';
 import type { DeadReason } from '@tailrace/metrics';
 import type { Log } from '@tailrace/service';
-import type { Delivery } from '@tailrace/records';
+import { exchangesHeader, type Delivery } from '@tailrace/records';
 import type { TopicNames } from '@tailrace/topology';
 import { readTraceparent, traceFields, type Span, type Tracing } from '@tailrace/tracing';
 import type { Target } from '@tailrace/webhook';
@@ -11,12 +11,14 @@ import type { Breakers } from '../receivers/breakers.ts';
 import type { DeliveryMetrics } from './metrics.ts';
 import { attemptRecord, type AttemptOutcome } from './attempt-record.ts';
 import { endAttemptSpan, startAttemptSpan, traceDeadLetter } from './attempt-span.ts';
+import { answersEnded, type Exchanges } from './exchanges.ts';
 
 export interface ObserverDependencies {
   readonly names: Pick<TopicNames, 'attempts' | 'deliveriesReplay'>;
   readonly breakers: Pick<Breakers, 'stateOf'>;
   /** No delivery waits for these records, and a commit only for a moment. */
   readonly publisher: Pick<Publisher, 'publish'>;
+  readonly exchanges: Pick<Exchanges, 'encode'>;
   readonly metrics: DeliveryMetrics;
   readonly log: Pick<Log, 'debug' | 'warn' | 'error'>;
   /** Undefined where tracing is off. */
@@ -68,20 +70,29 @@ export class Observer {
   ): Promise<void> {
     const { deliveryId, acceptedAt = startedAt } = delivery;
     const { names, metrics, publisher, log, now } = this.#deps;
+    const hasFailed = outcome.kind !== 'delivered';
     const record = attemptRecord(delivery, outcome, startedAt, results, {
       ...(nextDueAt !== undefined && { nextDueAt }),
       // A delivered attempt has closed them.
-      ...(outcome.kind !== 'delivered' && this.#openSince(delivery, results)),
+      ...(hasFailed && this.#openSince(delivery, results)),
     });
     metrics.attempted(record, now() - acceptedAt, span ? span.traceparent : delivery.traceparent);
     if (span) endAttemptSpan(span, record);
-    const value = JSON.stringify(record);
     // Without a key, the records of a moment are one batch.
-    const published = publisher.publish({ topic: names.attempts, key: null, value });
+    const outgoing = { topic: names.attempts, key: null, value: JSON.stringify(record) };
+    const ended = hasFailed ? answersEnded(results) : undefined;
+    const published = ended
+      ? ended.then(() => publisher.publish({ ...outgoing, headers: this.#headers(delivery, results) }))
+      : publisher.publish(outgoing);
     // The delivery does not depend on this record.
     return published.catch((error: unknown) => {
       log.debug({ err: error, deliveryId }, 'attempt record not published');
     });
+  }
+
+  #headers({ destinationId }: Delivery, results: readonly UrlResult[]): Record<string, string> {
+    const exchanges = this.#deps.exchanges.encode(destinationId, results);
+    return exchanges === undefined ? {} : { [exchangesHeader]: exchanges };
   }
 
   #openSince({ destinationId }: Delivery, results: readonly UrlResult[]): { breakerOpenSince?: number } {

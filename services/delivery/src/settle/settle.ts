@@ -5,6 +5,7 @@
 import type { TrackedRecord } from '@tailrace/kafka';
 import type { DeadReason } from '@tailrace/metrics';
 import type { Effect, Event, Job, Retry, Wait } from '../delivery.ts';
+import type { Exchanges } from '../observe/exchanges.ts';
 import type { Attempt, Observer } from '../observe/observer.ts';
 import type { Signs } from '../sources/recall/signs.ts';
 import type { FollowUps } from './follow-ups.ts';
@@ -13,6 +14,7 @@ import { transition, type DeliveryPolicy } from '../transition.ts';
 export interface SettleDependencies {
   readonly followUps: FollowUps;
   readonly observer: Observer;
+  readonly exchanges: Pick<Exchanges, 'encode'>;
   readonly signs: Pick<Signs, 'failed' | 'recovered'>;
   readonly policy: DeliveryPolicy;
   readonly now: () => number;
@@ -74,11 +76,13 @@ export class Settle {
   }
 
   #die(job: Job, effect: Extract<Effect, { kind: 'dead' }>, attempt: Attempt | undefined): number {
-    const { followUps, observer } = this.#deps;
+    const { followUps, observer, exchanges } = this.#deps;
     const { work, order } = job;
     const { reason, delivery } = effect;
     if (attempt) void observer.attempted(delivery, effect, attempt);
-    followUps.write(work, effect, () => {
+    // It does not wait for the rest of the answers.
+    const kept = attempt && exchanges.encode(delivery.destinationId, attempt.results);
+    followUps.write(work, { ...effect, delivery: { ...delivery, exchanges: kept } }, () => {
       observer.died(job, reason, delivery.attempt, attempt);
       if (reason === 'drained') order.removed(job);
       order.ended(job);

@@ -1,7 +1,13 @@
 /** Whether a record is about an event, and what it says about it. Values are not kept: they may be large and private. */
 import { parseJson, recordMessageId, wholeDigits, type JsonObject } from '@tailrace/events';
 import type { ConsumedRecord } from '@tailrace/kafka';
-import { decodeDecision, decodeDelivery, type AttemptRecord, type Decision } from '@tailrace/records';
+import {
+  decodeDecision,
+  decodeDelivery,
+  withExchanges,
+  type AttemptRecord,
+  type Decision,
+} from '@tailrace/records';
 import type { TopicNames } from '@tailrace/topology';
 
 interface Place {
@@ -46,7 +52,7 @@ export type Match = Place &
         readonly nextDueAt: string | null;
         readonly answers: readonly Pick<
           AttemptRecord['urls'][number],
-          'url' | 'status' | 'reason' | 'detail'
+          'url' | 'status' | 'reason' | 'detail' | 'exchange'
         >[];
       }
   );
@@ -154,7 +160,13 @@ function attemptOf(record: ConsumedRecord, eventId: string, id: Buffer): Match |
     reason: reason ?? null,
     nextDueAt: nextDueAt ?? null,
     attempt: Number(attempt.attempt),
-    answers: urls.map(({ url, status, reason, detail }) => ({ url, status, reason, detail })),
+    answers: withExchanges(urls, record).map(({ url, status, reason, detail, exchange }) => ({
+      url,
+      status,
+      reason,
+      detail,
+      ...(exchange && { exchange }),
+    })),
   };
 }
 

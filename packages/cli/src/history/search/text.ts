@@ -1,7 +1,7 @@
 /** The result of a search as sentences: what was found, where it was looked, and what was not searched. */
 import { countOf, formatCount } from '../../terminal/table.ts';
 import { decisionSentences } from '@tailrace/records';
-import { answerOf } from '../delivery-text.ts';
+import { answerFrom } from '../delivery-text.ts';
 import type { Match } from './match.ts';
 import type { Period, SearchedTopic } from './read-topic.ts';
 import type { DeliveryTrace, Gap, SearchOutcome } from './verdict.ts';
@@ -74,9 +74,7 @@ function stepLine(match: Match): string {
   const place = `(${match.topic} ${match.partition}/${match.offset})`;
   switch (match.kind) {
     case 'attempt': {
-      const answers = match.answers
-        .map(({ url, ...answer }) => `${answerOf({ ...answer, url, latencyMs: 0 })} from ${url}`)
-        .join(', ');
+      const answers = match.answers.map(answerFrom).join(', ');
       const next = match.nextDueAt === null ? '' : `, next at ${match.nextDueAt}`;
       return `${match.at}  attempt ${match.attempt}: ${match.outcome}${answers === '' ? '' : `, ${answers}`}${next} ${place}`;
     }

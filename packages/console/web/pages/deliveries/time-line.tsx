@@ -1,6 +1,7 @@
 /** A delivery from the router to its end: each attempt with the answer of each URL, and when the next one is due. */
 import type { ComponentChildren } from 'preact';
 import type { Schema } from '../../api/client.ts';
+import { Exchange } from '../../parts/exchange.tsx';
 import { formatDuration } from '../../parts/format.ts';
 import { Badge, Reason, Status, type Tone } from '../../parts/status.tsx';
 import { Ago, Time } from '../../parts/time.tsx';
@@ -86,12 +87,15 @@ function Urls({ attempt }: { readonly attempt: Schema['Attempt'] }) {
   if (attempt.urls.length === 0) return <p class="quiet small">No URL was tried.</p>;
   return (
     <ul class="urls">
-      {attempt.urls.map(({ url, status, reason, detail, latencyMs }) => (
-        <li key={url} class="row">
-          <Badge tone={reason === undefined ? 'good' : 'bad'}>{status ?? reason}</Badge>
-          <code class="breakable">{url}</code>
-          <span class="quiet small numeric">{formatDuration(latencyMs)}</span>
-          {detail !== undefined && <span class="quiet small breakable">{detail}</span>}
+      {attempt.urls.map(({ url, status, reason, detail, latencyMs, exchange }) => (
+        <li key={url} class="stack tight">
+          <div class="row">
+            <Badge tone={reason === undefined ? 'good' : 'bad'}>{status ?? reason}</Badge>
+            <code class="breakable">{url}</code>
+            <span class="quiet small numeric">{formatDuration(latencyMs)}</span>
+            {detail !== undefined && <span class="quiet small breakable">{detail}</span>}
+          </div>
+          <Exchange of={exchange} />
         </li>
       ))}
     </ul>

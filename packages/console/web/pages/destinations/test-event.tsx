@@ -5,6 +5,7 @@ import { Card } from '../../parts/card.tsx';
 import { Code, Json } from '../../parts/code.tsx';
 import { Form, useForm } from '../../parts/entry-form.tsx';
 import { ChoiceField } from '../../parts/field.tsx';
+import { ConnectionSteps, headerLines } from '../../parts/exchange.tsx';
 import { formatDuration } from '../../parts/format.ts';
 import { Badge, Reason } from '../../parts/status.tsx';
 import { CallField } from './call/call-field.tsx';
@@ -85,16 +86,11 @@ function Result({ request, response }: Schema['TestResult']) {
               <Reason of={response.reason} /> {response.detail}
             </p>
           )}
+          <ConnectionSteps of={response} />
           {response.headers && <Code label="Response">{headerLines(response.headers)}</Code>}
           {response.body !== undefined && <Json label="Response">{response.body}</Json>}
         </section>
       </div>
     </Card>
   );
-}
-
-function headerLines(headers: Readonly<Record<string, string>>): string {
-  return Object.entries(headers)
-    .map(([name, value]) => `${name}: ${value}`)
-    .join('\n');
 }

@@ -1,6 +1,7 @@
 /** The whole way of an event in one picture: accepted, routed, and what became of it at each destination. */
 import type { ComponentChildren } from 'preact';
 import type { Schema } from '../../api/client.ts';
+import { Json } from '../../parts/code.tsx';
 import { Badge, Reason, Status, type Tone } from '../../parts/status.tsx';
 import { Ago, Time } from '../../parts/time.tsx';
 import { text } from '../../text/index.ts';
@@ -102,8 +103,8 @@ const tones: Readonly<Record<Schema['Delivery']['status'], Tone>> = {
   unknown: 'neutral',
 };
 
-function Delivered({ delivery }: { readonly delivery: Schema['Delivery'] }) {
-  const { deliveryId, destinationId, status, reason, attempts, nextDueAt } = delivery;
+function Delivered({ delivery }: { readonly delivery: Trace['deliveries'][number] }) {
+  const { deliveryId, destinationId, status, reason, attempts, nextDueAt, lastAttempt } = delivery;
   return (
     <Node tone={tones[status]} title={<a href={hrefOf(['deliveries', deliveryId])}>{destinationId}</a>}>
       <span class="row">
@@ -111,6 +112,16 @@ function Delivered({ delivery }: { readonly delivery: Schema['Delivery'] }) {
         {nextDueAt !== undefined && <Ago at={nextDueAt} />}
       </span>
       {status !== 'delivered' && <Reason of={reason} />}
+      {lastAttempt?.urls.map(({ url, status, exchange }) => (
+        <div key={url} class="stack tight">
+          {status !== undefined && (
+            <span class="row">
+              <Badge tone="bad">{status}</Badge> <code class="breakable">{url}</code>
+            </span>
+          )}
+          {exchange?.responseBody !== undefined && <Json label="Response body">{exchange.responseBody}</Json>}
+        </div>
+      ))}
     </Node>
   );
 }

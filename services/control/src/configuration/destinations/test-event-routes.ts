@@ -1,10 +1,12 @@
 /** The route that sends a test event to a destination immediately, as a delivery would be sent. Nothing is stored. */
 import { randomUUID } from 'node:crypto';
-import { secretMask, type ConfigView, type Destination } from '@tailrace/config';
+import type { ConfigView, Destination } from '@tailrace/config';
 import { eventTypes, webhookBody } from '@tailrace/events';
+import { exchangeSchema } from '@tailrace/records';
 import {
   createAddressPolicy,
   createSender,
+  describeExchange,
   requestHeaders,
   targetsOf,
   type Sender,
@@ -19,9 +21,8 @@ import { routesOf, type Api } from '../../http/api.ts';
 import { loadDestination } from './destination.ts';
 import { triedEvent } from './tried-call.ts';
 
-const shownBodyLength = 4 * 1024;
-/** A shorter value protects nothing, and masking it would make the answer unreadable. */
-const leastSecretLength = 4;
+const shownBodyBytes = 4 * 1024;
+const { address, dnsMs, connectMs, tlsMs, answerMs, omitted } = exchangeSchema.properties;
 
 const sentSchema = Type.Object({
   request: Type.Object({
@@ -36,6 +37,12 @@ const sentSchema = Type.Object({
       status: Type.Optional(Type.Integer()),
       headers: Type.Optional(Type.Record(Type.String(), Type.String())),
       body: optionalText('the first 4 KB'),
+      omitted,
+      address,
+      dnsMs,
+      connectMs,
+      tlsMs,
+      answerMs,
       latencyMs: Type.Integer({ description: 'until the response, or until the request failed' }),
       reason: optionalText('why a delivery would have failed'),
       detail: Type.Optional(Type.String()),
@@ -127,81 +134,26 @@ async function sendTest(sender: Sender, destination: Destination, target: Target
   const startedAt = Date.now();
   const stamp = { deliveryId: `test-${randomUUID()}`, startedAt };
   const headers = requestHeaders(destination, target, body, stamp);
-  const response: { status?: number; headers?: Record<string, string> } = {};
-  const chunks: Buffer[] = [];
-  const ended = Promise.withResolvers<undefined>();
-  const result = await sender.send({
-    destinationId: destination.id,
-    origin: target.origin,
-    path: target.path,
-    tls: target.tls,
-    headers,
-    body,
-    watch: {
-      onHead(status, received) {
-        response.status = status;
-        response.headers = Object.fromEntries(
-          Object.entries(received).map(([name, value]) => [name, [value ?? ''].flat().join(', ')]),
-        );
-      },
-      onData: (chunk) => chunks.push(chunk),
-      onEnd: () => {
-        ended.resolve(undefined);
-      },
-    },
-  });
+  const { origin, path, tls } = target;
+  const request = { destinationId: destination.id, origin, path, tls, headers, body };
+  const answer = await sender.send({ ...request, keep: { bodyBytes: shownBodyBytes, which: 'all' } });
   const latencyMs = Date.now() - startedAt;
-  await ended.promise;
-  const secrets = headerValues(destination, target);
-  // A receiver may send back what it received. The text is cut afterwards, so that no part of a secret remains at its end.
-  const responseBody = maskIn(Buffer.concat(chunks).toString(), secrets).slice(0, shownBodyLength);
+  await answer.exchange?.ended;
+  const shown =
+    answer.exchange &&
+    describeExchange(answer.exchange, { target, requestHeaders: headers, latencyMs, extent: 'all' });
+  const { requestHeaders: sent = {}, responseHeaders: received, responseBody = '', ...rest } = shown ?? {};
   return {
-    request: {
-      url: `${target.origin}${target.path}`,
-      headers: Object.fromEntries(
-        pairs(headers).map(([name, value]) => [name, secrets.has(name.toLowerCase()) ? secretMask : value]),
-      ),
-      body: body.toString(),
-    },
+    request: { url: `${origin}${path}`, headers: sent, body: body.toString() },
     response: {
-      ...(response.status !== undefined && { status: response.status }),
-      ...(response.headers && {
-        headers: Object.fromEntries(
-          Object.entries(response.headers).map(([name, value]) => [name, maskIn(value, secrets)]),
-        ),
-      }),
-      ...(response.status !== undefined && { body: responseBody }),
+      ...(answer.status !== undefined && { status: answer.status, body: responseBody }),
+      ...(received && { headers: received }),
+      ...rest,
       latencyMs,
-      ...(result.kind !== 'success' && {
-        reason: result.reason,
-        ...(result.detail !== undefined && { detail: result.detail }),
+      ...(answer.kind !== 'success' && {
+        reason: answer.reason,
+        ...(answer.detail !== undefined && { detail: answer.detail }),
       }),
     },
   };
-}
-
-/** The headers of the configuration that are sent to a URL, by their names in lower case. */
-function headerValues(destination: Destination, target: Target): ReadonlyMap<string, string> {
-  const webhook = destination.settings.webhooks[targetsOf(destination).indexOf(target)];
-  return new Map(
-    Object.entries(webhook?.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value] as const),
-  );
-}
-
-/** `text` with a mask for each value, also where it is escaped for JSON or for a URL. */
-function maskIn(text: string, secrets: ReadonlyMap<string, string>): string {
-  let masked = text;
-  for (const value of secrets.values()) {
-    if (value.length < leastSecretLength) continue;
-    const forms = new Set([value, JSON.stringify(value).slice(1, -1), encodeURIComponent(value)]);
-    for (const form of forms) masked = masked.replaceAll(form, secretMask);
-  }
-  return masked;
-}
-
-/** @param headers names and values in turn */
-function pairs(headers: readonly string[]): [name: string, value: string][] {
-  return headers.flatMap((name, index) =>
-    index % 2 === 0 ? [[name, headers[index + 1] ?? ''] as [string, string]] : [],
-  );
 }

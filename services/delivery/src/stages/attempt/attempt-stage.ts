@@ -3,7 +3,7 @@ import type { Destination } from '@tailrace/config';
 import type { DeadReason } from '@tailrace/metrics';
 import type { Delivery } from '@tailrace/records';
 import type { TopicNames } from '@tailrace/topology';
-import { requestHeaders, type Sender, type Target } from '@tailrace/webhook';
+import { requestHeaders, type Keeping, type Sender, type Target } from '@tailrace/webhook';
 import {
   needsOrder,
   openTargets,
@@ -23,6 +23,8 @@ export interface AttemptStageDependencies {
   readonly names: Pick<TopicNames, 'deliveries'>;
   readonly receivers: Receivers;
   readonly sender: Pick<Sender, 'send'>;
+  /** Undefined where nothing is kept of answers. */
+  readonly keep: Keeping | undefined;
   readonly settle: Pick<Settle, 'apply'>;
   readonly policy: RetryPolicy;
   readonly observer: Pick<Observer, 'started'>;
@@ -108,13 +110,14 @@ export class AttemptStage {
     { deliveryId, destinationId, body }: Delivery,
     traceparent: string | undefined,
   ): Promise<UrlResult> {
-    const { sender, now } = this.#deps;
+    const { sender, keep, now } = this.#deps;
     const startedAt = performance.now();
     const { origin, path, tls } = target;
     const headers = requestHeaders(destination, target, body, { deliveryId, startedAt: now(), traceparent });
-    const answer = await sender.send({ destinationId, origin, path, headers, body, tls });
+    const answer = await sender.send({ destinationId, origin, path, headers, body, tls, keep });
     const endedAt = performance.now();
-    return { target, answer, latencyMs: Math.round((endedAt - startedAt) * 10) / 10 };
+    const latencyMs = Math.round((endedAt - startedAt) * 10) / 10;
+    return { target, answer, latencyMs, requestHeaders: headers };
   }
 
   #giveUp(job: Job, reason: DeadReason): Feedback {

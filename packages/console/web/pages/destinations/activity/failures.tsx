@@ -3,6 +3,7 @@ import type { Schema } from '../../../api/client.ts';
 import { useGet } from '../../../api/resource.ts';
 import { LinkButton } from '../../../parts/button.tsx';
 import { Card, Empty } from '../../../parts/card.tsx';
+import { Json } from '../../../parts/code.tsx';
 import { formatCount, formatDuration } from '../../../parts/format.ts';
 import { ErrorNote } from '../../../parts/notes.tsx';
 import { Reason, Status } from '../../../parts/status.tsx';
@@ -31,10 +32,11 @@ const columns: readonly Column<Sample>[] = [
     title: 'Response',
     kind: 'wrap',
     cell: ({ urls }) =>
-      urls.map(({ url, status, reason, detail, latencyMs }, index) => (
+      urls.map(({ url, status, reason, detail, latencyMs, exchange }, index) => (
         <div key={index}>
           <code>{url}</code> {status ?? <Reason of={reason} />} {detail}{' '}
           <span class="quiet">{formatDuration(latencyMs)}</span>
+          {exchange?.responseBody !== undefined && <Json label="Response body">{exchange.responseBody}</Json>}
         </div>
       )),
   },
