@@ -65,6 +65,15 @@ export const roles: readonly (readonly [role: string, may: string, mayNot: strin
     ),
   ],
   [
+    'holder of a write key',
+    'leave a bounded sample of its refused calls for the owner of the source',
+    'fill `events.rejected`',
+    shown(
+      'services/ingest/src/calls/refused.test.ts',
+      '14.11 of a source so many refused calls and bytes a minute are kept, and others have theirs',
+    ),
+  ],
+  [
     'session of the console',
     'what its token may, with a cookie that no script can read',
     'outlive its token, twelve hours or the sign-out, serve the pages of other servers',
@@ -263,6 +272,10 @@ export const sharing: Readonly<Record<keyof typeof shared, Evidence>> = {
   streamBytes: shown(
     `${control}/history/streams.test.ts`,
     'what waits for clients that do not read is bounded for all streams, and others miss nothing',
+  ),
+  calls: shown(
+    `${control}/calls/calls.test.ts`,
+    'a flood of one source is counted for those who watch it, and another source is shown beside it',
   ),
   replays: shown(
     `${control}/replays/sharing.test.ts`,

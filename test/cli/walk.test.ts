@@ -91,9 +91,10 @@ test('the command line covers the life cycle of a source and a destination', asy
 
   await t.test('a call is delivered, and can be looked up', async () => {
     const tail = tailrace(['tail', '--destination', 'crm', '--count', '1'], env);
-    let ended: Run | undefined;
-    void tail.then((how) => (ended = how));
-    // A tail shows only attempts after its start, which is not observable: send calls until it shows one.
+    const calls = tailrace(['calls', 'web', '--event', 'Order Completed', '--count', '20'], env);
+    let ended: readonly Run[] | undefined;
+    void Promise.all([tail, calls]).then((how) => (ended = how));
+    // They show only what is after their start, which is not observable: send calls until they have.
     await eventually(
       async () => {
         await track(randomUUID(), 'ada', 'Order Completed');
@@ -104,6 +105,9 @@ test('the command line covers the life cycle of a source and a destination', asy
     const { exitCode, stdout } = await tail;
     assert.equal(exitCode, 0);
     assert.match(stdout, /^\S+Z {2}delivered {2} *web → crm {2}track .*200.*\n$/);
+    const shown = await calls;
+    assert.deepEqual([shown.exitCode, problemsOf(shown)], [0, '']);
+    assert.match(shown.stdout, /^\S+Z {2}routed +track Order Completed {2}ada {2}\S+ {2}→ crm$/m);
 
     await track('m-1', 'grace', 'Order Completed');
     const listed = await untilShown(['get', 'deliveries', '--user', 'grace'], /delivered/);

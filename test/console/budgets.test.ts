@@ -19,9 +19,10 @@ const { browser, url } = started.use(
   }),
 );
 
-/** More rows than a screen shows: dead letters of many destinations, and events of many names. */
+/** More rows than a screen shows: dead letters of many destinations, and events of many names. And a suppressed user. */
 async function seedMany(control: Api): Promise<void> {
   const { kafka } = control;
+  await control.expect(200, { method: 'POST', path: '/v1/suppressions', body: { userIds: ['grace'] } });
   const rows = Array.from({ length: 150 }, (_, n) => n);
   const flow = createFlow(kafka);
   for (const n of rows) {

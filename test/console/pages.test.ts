@@ -20,7 +20,13 @@ import { seed } from '../support/console/history.ts';
 
 const started = new AsyncDisposableStack();
 after(() => started.disposeAsync());
-const { browser, control, url } = started.use(await openConsole(seed));
+const { browser, control, url } = started.use(
+  await openConsole(async (control) => {
+    await seed(control);
+    const body = { userIds: ['grace'] };
+    await control.expect(200, { method: 'POST', path: '/v1/suppressions', body });
+  }),
+);
 
 const dead = '00000000-0000-4000-8000-000000000241';
 /** Each page with its heading. */
@@ -34,6 +40,8 @@ const places: readonly (readonly [place: string, heading: string])[] = [
   ['#/why/event-filtered', 'Why'],
   ['#/why/event-1', 'Why'],
   ['#/replays', 'Dead letters'],
+  ['#/users/grace', 'Users'],
+  ['#/sources/web?tab=live', 'Website'],
   ['#/sources/web?tab=usage', 'Website'],
   ['#/destinations/mailer', 'Mail service'],
   ['#/destinations/erp?tab=failures', 'Orders'],
@@ -115,10 +123,45 @@ test('pages are reached by keyboard alone', async () => {
   await page.getByRole('combobox').fill('event-filtered');
   await page.keyboard.press('Enter');
   await page.getByText('properties.total atLeast 100', { exact: true }).waitFor();
+  for (const [typed, option, heading] of [
+    ['mail serv', 'Mail service', 'Mail service'],
+    ['mobile', 'Mobile app', 'Mobile app'],
+    ['grace', 'User', 'Users'],
+  ] as const) {
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox').fill(typed);
+    await page.getByRole('option', { name: option }).waitFor();
+    const options = await page.getByRole('option').allInnerTexts();
+    const place = options.findIndex((text) => text.includes(option));
+    for (let step = 0; step < place; step += 1) await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 1, name: heading }).waitFor();
+  }
   await page.keyboard.press('Control+k');
   await page.getByRole('dialog').waitFor();
   await page.keyboard.press('Escape');
   await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await page.context().close();
+});
+
+test('the page of a user has their deliveries, what was filtered, and whether they are suppressed', async () => {
+  const { page, complaints } = await browser.open(url, { token: adminToken });
+  await visit(page, '#/users', 'Users');
+  await page.getByLabel('User id').fill('ada');
+  await page.keyboard.press('Enter');
+  await page.getByText('Not suppressed.').waitFor();
+  const filtered = page.getByRole('region', { name: 'Filtered' });
+  await filtered.getByRole('link', { name: 'Order Completed' }).first().click();
+  await page.getByRole('heading', { level: 1, name: 'Why' }).waitFor();
+  await visit(page, '#/users/grace', 'Users');
+  await page.getByText(/^Suppressed since/).waitFor();
+  await page.getByRole('region', { name: 'Deliveries' }).getByRole('row').nth(1).getByRole('link').click();
+  await page.getByRole('main').getByRole('link', { name: 'grace' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Users' }).waitFor();
+  assert.deepEqual(
+    complaints.filter((complaint) => !complaint.includes('status of 404')),
+    [],
+  );
   await page.context().close();
 });
 

@@ -62,13 +62,18 @@ test('from the first visit to the first delivered event', async () => {
   await page.getByRole('link', { name: 'Create a source' }).first().click();
   await page.getByLabel('Name', { exact: true }).fill('Web site');
   await page.getByLabel('Id', { exact: true }).fill('web');
+  const watches = page.waitForResponse((answer) => answer.url().includes('/calls/stream'));
   await press(page, 'Create a source');
   await page.getByRole('heading', { level: 1, name: 'Web site' }).waitFor();
   await press(page, 'Copy');
   await page.getByText('Copied.').waitFor();
   command = await page.evaluate<string>('navigator.clipboard.readText()');
-  await runUntilAccepted(command);
+  await watches;
   await page.getByText('Waiting for the first event').waitFor();
+  await runUntilAccepted(command);
+  const log = page.getByRole('log');
+  await log.getByText('Order Completed').waitFor();
+  await log.getByText('no destination').waitFor();
 
   await page.getByRole('link', { name: 'Connect a destination' }).click();
   await page.getByLabel('Id', { exact: true }).fill('crm');
@@ -92,7 +97,7 @@ test('from the first visit to the first delivered event', async () => {
   await press(page, 'Enable');
   await page.getByRole('button', { name: 'Disable' }).waitFor();
 
-  const follows = page.waitForResponse((answer) => answer.url().includes('/v1/attempts/stream'));
+  const follows = page.waitForResponse((answer) => answer.url().includes('/calls/stream'));
   await visit(page, '#/sources/web', 'Web site');
   await follows;
   await page.getByText('Waiting for the first event').waitFor();
@@ -110,13 +115,15 @@ test('from the first visit to the first delivered event', async () => {
     assert.ok(verifySignature(secret, body, headers['x-signature'] ?? ''));
   }
 
-  const log = page.getByRole('log');
   await log.getByText(hostile).first().waitFor();
-  await log.getByText('delivered').first().waitFor();
   assert.equal(await page.locator('main script, main img').count(), 0, 'the name of an event stays text');
-  await log.getByRole('link', { name: 'Order Completed' }).last().click();
-  await page.getByRole('heading', { level: 1, name: 'Order Completed' }).waitFor();
-  await page.getByRole('main').getByRole('link', { name: 'Trace this event' }).click();
+  const row = log
+    .getByRole('listitem')
+    .filter({ hasText: 'routed' })
+    .filter({ hasText: 'Order Completed' })
+    .first();
+  await row.locator('summary').click();
+  await row.getByRole('link', { name: 'Why' }).click();
   const picture = page.getByRole('figure', { name: 'Event flow' });
   await picture.getByRole('link', { name: 'crm' }).waitFor();
   await picture.getByText('delivered', { exact: true }).waitFor();

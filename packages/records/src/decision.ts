@@ -5,6 +5,7 @@
 import { formatInstant, parseInstant } from '@tailrace/events';
 import type { ConsumedRecord, OutgoingRecord } from '@tailrace/kafka';
 import { objectIn } from './json.ts';
+import { formatPosition, type RecordPosition } from './position.ts';
 
 /** The rule of a filter that an event did not meet, as it was when the event was routed. */
 export interface DecisionRule {
@@ -56,10 +57,12 @@ export const decisionLimits = {
   eventCharacters: 200,
 } as const;
 
+/** @param position of the event in `events`, for a header */
 export function encodeDecision(
   topic: string,
   userKey: string,
   decision: Omit<Decision, 'filtered'> & { readonly filtered: readonly FilteredDestinations[] },
+  position?: RecordPosition,
 ): OutgoingRecord {
   const { decidedAt, filtered, event, ...rest } = decision;
   const groups = filtered.length > 1 ? combined(filtered) : filtered;
@@ -67,6 +70,7 @@ export function encodeDecision(
   return {
     topic,
     key: userKey,
+    headers: position && { 'source-id': rest.sourceId, 'event-position': formatPosition(position) },
     value: JSON.stringify({
       ...rest,
       event: event?.slice(0, decisionLimits.eventCharacters),

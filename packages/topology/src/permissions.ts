@@ -125,8 +125,9 @@ export const permissions: readonly UserPermissions[] = [
       topic('audit', 'Read', 'Write'),
       topic('idempotency', 'Read', 'Write'),
       topic('sessions', 'Read', 'Write'),
-      // Of the history, and of scans for the body of a delivery, a replay or a search.
+      // Of the history, of streams of calls, and of scans for the body of a delivery, a replay or a search.
       reader('tail', 'deliveries'),
+      reader('tail', 'events'),
       reader('scan', 'deliveries'),
       readsTiers,
       reader('scan', 'deliveries.dead'),

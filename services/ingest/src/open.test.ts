@@ -254,7 +254,7 @@ describe('ingest', () => {
     await stage.rejected.find(({ key, value }) => key === null && value?.toString() === '7');
   });
 
-  test('14.4 a batch without a valid call is refused with the error of the first and each problem, and nothing is stored', async () => {
+  test('14.4 a batch without a valid call is refused with the error of the first and each problem, and none of it counts as rejected', async () => {
     const batch = [call({ userId: null }), call({ type: 'delete' })];
     const answer = await send({ path: '/v1/batch', body: { batch } });
     assertRefused(answer, 400, 'invalid-call');

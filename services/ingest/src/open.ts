@@ -7,6 +7,7 @@ import { settings } from './settings.ts';
 import { createMemoryBudget } from './memory/budget.ts';
 import { createIngestMetrics } from './metrics.ts';
 import { createRateLimits } from './calls/rate-limit.ts';
+import { createRefusedCalls } from './calls/refused.ts';
 import { ingestRoutes } from './routes/all.ts';
 import { createServer } from './http/server.ts';
 import { createSourceFinder } from './calls/write-key.ts';
@@ -35,6 +36,7 @@ export const ingest = defineService({
     });
     const memory = createMemoryBudget(settings.maxBufferedBytes);
     const ingestMetrics = createIngestMetrics(metrics, { publisher, memory });
+    const refused = createRefusedCalls(publisher, names.eventsRejected);
     const server = createServer({
       routes: ingestRoutes({
         sources: createSourceFinder(config),
@@ -42,9 +44,11 @@ export const ingest = defineService({
           publisher,
           names,
           rateLimits: createRateLimits({ sharedCalls: settings.sharedRateLimit }),
+          refused,
           acknowledgeWithinMs: settings.acknowledgeWithinMs,
           metrics: ingestMetrics,
         }),
+        refused,
         proxies: trustProxies(settings.trustedProxies),
         metrics: ingestMetrics,
         publicUrl: settings.publicUrl,

@@ -152,7 +152,13 @@ export function createProcessor(deps: ProcessorDependencies): ProcessRecord {
       traceparent: span ? span.traceparent : recordTraceparent(record),
     };
     const deliveries = deliveryRecords(names.deliveries, event, origin, routing.routed);
-    void publishAll(record, origin.acceptedAt, deliveries, decisionRecord(source.id, event, routing), span);
+    void publishAll(
+      record,
+      origin.acceptedAt,
+      deliveries,
+      decisionRecord(record, source.id, event, routing),
+      span,
+    );
   };
 
   const publishAll = async (
@@ -190,6 +196,7 @@ export function createProcessor(deps: ProcessorDependencies): ProcessRecord {
 
   /** Undefined where the deliveries say everything: each connected destination gets one. */
   const decisionRecord = (
+    record: TrackedRecord,
     sourceId: string,
     event: TailraceEvent,
     { outcome, routed, filtered }: Routing,
@@ -198,7 +205,7 @@ export function createProcessor(deps: ProcessorDependencies): ProcessRecord {
     const { messageId: eventId, type, event: name } = event;
     const decidedAt = Date.now();
     const decision = { eventId, sourceId, type, event: name, decidedAt, routed: routed.length, filtered };
-    return encodeDecision(names.decisions, userKey(event), decision);
+    return encodeDecision(names.decisions, userKey(event), decision, record);
   };
 
   return processRecord;

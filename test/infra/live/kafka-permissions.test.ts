@@ -21,7 +21,7 @@ import {
   type SecureBroker,
 } from '../../support/kafka/secure-broker.ts';
 import { tailrace } from '../../support/processes/cli.ts';
-import { secretKey, startControl, type Control } from '../../support/processes/control.ts';
+import { adminToken, secretKey, startControl, type Control } from '../../support/processes/control.ts';
 import { startService, type Environment, type ServiceProcess } from '../../support/processes/process.ts';
 import { status } from '../../support/receivers/answers.ts';
 import { certificates } from '../../support/receivers/certificates.ts';
@@ -233,6 +233,11 @@ async function operate(control: Control, delivery: ServiceProcess, router: Servi
     await control.expect(200, { path: `/v1/deliveries/${String(deliveryId)}/body` });
   }
   await control.expect(200, { path: '/v1/events/unknown' });
+  const calls = await fetch(`${control.url}/v1/sources/web/calls/stream`, {
+    headers: { authorization: `Bearer ${adminToken}` },
+  });
+  assert.equal(calls.status, 200);
+  await calls.body?.cancel();
 
   answers['late'] = answers['ordered'] = 200;
   await control.expect(202, { method: 'POST', path: '/v1/destinations/late/retry' });

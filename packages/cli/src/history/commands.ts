@@ -73,6 +73,20 @@ export const historyCommands: readonly Declared[] = [
     examples: ['tail', 'tail --destination crm --outcome dead', 'tail --count 1 --output json'],
     request: async (values, context) => (await import('./tail.ts')).tail(values, context),
   }),
+  apiCommand({
+    words: 'calls',
+    summary: 'show the calls of a source as they arrive, and what becomes of them',
+    description:
+      'Show the calls of a source as they arrive, until Ctrl-C, which exits with 0: one line for a call, and one for each later ' +
+      'change of its outcome. Outcomes are accepted, waiting (for its schema), routed, blocked, filtered, no-destination, repeated and ' +
+      'rejected, with the reason. With --output json each line is a JSON object, the first of a call with its content.\n\n' +
+      'Of the calls that ingest refuses, a sample is shown. If the connection is lost, it is opened again with a message; calls in ' +
+      'between are not shown.',
+    arguments: { '<source>': 'the id of the source' },
+    options: { ...ofUsers, count: integer('end after N lines', 1, 1_000_000) },
+    examples: ['calls web', "calls web --event 'Order Completed' --user ada", 'calls web --output json'],
+    request: async (values, context) => (await import('./tail.ts')).calls(values, context),
+  }),
   command({
     words: 'why',
     summary: 'explain what happened to an event',
@@ -141,12 +155,18 @@ export const historyCommands: readonly Declared[] = [
       ),
       destination: text('<id>', 'only events that this destination did not get'),
       source: ofEvents.source,
+      user: ofUsers.user,
       ...period(),
     },
-    examples: ['get decisions', 'get decisions --destination crm --reason filter --since 2h'],
+    examples: [
+      'get decisions',
+      'get decisions --destination crm --reason filter --since 2h',
+      'get decisions --user ada',
+    ],
     path: 'decisions',
     noun: 'filtered event',
     columns: decisionColumns,
+    queryOf: ({ user, ...filter }) => ({ ...filter, userId: user }),
   }),
   apiCommand({
     words: 'get delivery',

@@ -42,6 +42,7 @@ export const pages: readonly PageEntry[] = [
   page('replays', 'flow', 'unlimited', () => import('./replays/index.tsx')),
   page('sources', 'setup', 'everybody', () => import('./sources/index.tsx')),
   page('destinations', 'setup', 'everybody', () => import('./destinations/index.tsx')),
+  page('users', 'people', 'everybody', () => import('./users/index.tsx')),
   page('audiences', 'people', 'everybody', () => import('./audiences/index.tsx')),
   page('deletions', 'people', 'unlimited', () => import('./deletions/index.tsx')),
   page('suppressions', 'people', 'unlimited', () => import('./suppressions/index.tsx')),

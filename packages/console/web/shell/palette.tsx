@@ -1,6 +1,7 @@
-/** The command palette on Ctrl-K: pages, commands, and what an id leads to. */
+/** The command palette on Ctrl-K: pages, commands, sources and destinations, and what an id leads to. */
 import { signal } from '@preact/signals';
-import { useLayoutEffect, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
+import { get } from '../api/client.ts';
 import { Dialog } from '../parts/dialog.tsx';
 import { text } from '../text/index.ts';
 import { go } from '../url/location.ts';
@@ -10,7 +11,7 @@ import { visiblePages } from './navigation.tsx';
 import { isolated } from '../text/isolated.ts';
 
 const words = {
-  searchHint: 'A page, an event id or a delivery id',
+  searchHint: 'A page, a source, a destination, or an id of a user, event or delivery',
 };
 
 export const isPaletteOpen = signal(false);
@@ -23,6 +24,8 @@ interface Command {
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const maxShown = 12;
+const maxEntries = 4;
+const pauseMs = 150;
 
 function commandsFor(typed: string): Command[] {
   const wanted = typed.trim().toLowerCase();
@@ -52,7 +55,58 @@ function commandsFor(typed: string): Command[] {
       go(['deliveries', id]);
     },
   };
-  return [...found, ...(uuid.test(id) ? [delivery, event] : [event])];
+  const user: Command = {
+    name: `User ${isolated(id)}`,
+    run: () => {
+      go(['users', id]);
+    },
+  };
+  return [...found, ...(uuid.test(id) ? [delivery, event] : [event]), user];
+}
+
+function commandOf(
+  { id, name }: { readonly id: string; readonly name?: string },
+  page: string,
+  hint: string,
+): Command {
+  return {
+    name: isolated(name ?? id),
+    hint,
+    run: () => {
+      go([page, id]);
+    },
+  };
+}
+
+/** The sources and destinations with the text in their id or name, when typing pauses. */
+function useEntries(typed: string): readonly Command[] {
+  const [found, setFound] = useState<{ readonly search: string; readonly commands: readonly Command[] }>();
+  const search = typed.trim();
+  useEffect(() => {
+    if (search.length < 2) return undefined;
+    const own = new AbortController();
+    const { signal } = own;
+    const query = { search, limit: maxEntries };
+    const load = async (): Promise<void> => {
+      const [sources, destinations] = await Promise.all([
+        get('/v1/sources', { query }, signal),
+        get('/v1/destinations', { query }, signal),
+      ]);
+      if (signal.aborted) return;
+      const commands = [
+        ...sources.items.map((entry) => commandOf(entry, 'sources', 'Source')),
+        ...destinations.items.map((entry) => commandOf(entry, 'destinations', 'Destination')),
+      ];
+      setFound({ search, commands });
+    };
+    // Without them the other commands stay.
+    const timer = setTimeout(() => void load().catch(() => undefined), pauseMs);
+    return () => {
+      clearTimeout(timer);
+      own.abort();
+    };
+  }, [search]);
+  return found?.search === search ? found.commands : [];
 }
 
 export function followPaletteKey(): void {
@@ -72,7 +126,9 @@ export function Palette() {
 function OpenPalette() {
   const [typed, setTyped] = useState('');
   const [marked, setMarked] = useState(0);
-  const commands = commandsFor(typed).slice(0, maxShown);
+  const entries = useEntries(typed);
+  // Last, so that what is marked stays where it is.
+  const commands = [...commandsFor(typed), ...entries].slice(0, maxShown);
   const close = (): void => {
     isPaletteOpen.value = false;
   };
@@ -116,7 +172,7 @@ function OpenPalette() {
       <ul id="commands" role="listbox" aria-label="Go to …">
         {commands.map((command, index) => (
           <li
-            key={command.name}
+            key={`${command.hint ?? ''} ${command.name}`}
             id={`command-${index}`}
             role="option"
             aria-selected={index === marked}

@@ -11,6 +11,7 @@ export const shell = {
     replays: 'Dead letters',
     sources: 'Sources',
     destinations: 'Destinations',
+    users: 'Users',
     audiences: 'Audiences',
     deletions: 'Deletions',
     suppressions: 'Suppressions',

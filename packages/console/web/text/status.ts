@@ -10,4 +10,5 @@ export const status = {
   running: 'running',
   counting: 'counting',
   refused: 'refused',
+  'no-destination': 'no destination',
 };

@@ -9,7 +9,7 @@
 import { pendingStatuses } from '../facts/delivery-row.ts';
 import { shareTables } from './shares.ts';
 
-export const schemaVersion = 10;
+export const schemaVersion = 11;
 export const minuteMs = 60_000;
 export const hourMs = 60 * minuteMs;
 /** A week has 10,080 minutes, which take too long to add up. */
@@ -46,6 +46,7 @@ export const filteredIndexes = {
   destination_id: 'filtered_events_by_destination',
   source_id: 'filtered_events_by_source',
   reason: 'filtered_events_by_reason',
+  user_key: 'filtered_events_by_user',
 } as const;
 
 function filterIndexes(table: string, time: string, indexes: Readonly<Record<string, string>>): string {
@@ -122,7 +123,7 @@ export const tables = `
   CREATE TABLE filtered_events (
     row INTEGER PRIMARY KEY,
     decision INTEGER NOT NULL, decided_at INTEGER NOT NULL, event_id TEXT NOT NULL,
-    source_id TEXT NOT NULL, destination_id TEXT NOT NULL, reason TEXT NOT NULL
+    source_id TEXT NOT NULL, destination_id TEXT NOT NULL, reason TEXT NOT NULL, user_key TEXT NOT NULL
   );
   CREATE INDEX filtered_events_by_decision ON filtered_events (decision);
   CREATE INDEX filtered_events_by_time ON filtered_events (decided_at);

@@ -54,7 +54,7 @@ export const limitedTables: readonly LimitedTable[] = [
     key: 'row',
     age: 'history',
     portion: 50,
-    parts: ['exits', 215],
+    parts: ['exits', 245],
     baseBytes: 120,
     texts: ['event_id', 'event', 'user_key', 'filtered'],
   },

@@ -70,6 +70,7 @@ test('each filter and each pair of filters lists the matching events in pages, n
         // Several of the same millisecond.
         decidedAt: now - Math.floor(n / 7),
         sourceId: n % 4 === 0 ? 'app' : 'web',
+        userKey: n % 6 === 0 ? 'ben' : 'ada',
         filtered:
           n % 5 === 0
             ? []
@@ -88,6 +89,7 @@ test('each filter and each pair of filters lists the matching events in pages, n
     {
       reason: fc.constantFrom('schema', noDestination, ...reasons),
       sourceId: fc.constantFrom('web', 'app', 'none', ['web', 'app'], []),
+      userKey: fc.constantFrom('ada', 'ben', 'none'),
       destinationId: fc.constantFrom('crm', 'mailer', 'none', ['crm', 'mailer']),
       since: fc.integer({ min: now - 15, max: now }),
       until: fc.integer({ min: now - 15, max: now }),
@@ -135,7 +137,7 @@ test('long ids are stored bounded, and found', (t) => {
   const long = (n: number): string => `${'x'.repeat(30_000)}${n}`;
   const filtered = [{ reason: long(1), count: 1, destinations: [long(2)] }];
   opened.write([decision(1, { eventId: long(3), event: long(4), userKey: long(5), filtered })]);
-  const [found] = listed(opened, { reason: long(1), destinationId: long(2) }, 10);
+  const [found] = listed(opened, { reason: long(1), destinationId: long(2), userKey: long(5) }, 10);
   assert.deepEqual([found?.event?.length, found?.userKey.length, found?.eventId.length], [200, 200, 200]);
   assert.deepEqual(listed(opened, { reason: long(2) }, 10), []);
   assert.equal(opened.queries.decisionsOf(long(3)).length, 1);

@@ -29,6 +29,7 @@ const columns = {
   destinationId: 'destination_id',
   reason: 'reason',
   sourceId: 'source_id',
+  userKey: 'user_key',
 } as const;
 
 export type FilteredEventFilter = ListFilter<keyof typeof columns>;
@@ -57,7 +58,7 @@ export function decisionQueries(db: DatabaseSync) {
     listFilteredEvents: listQueries(db, {
       table: 'filtered_events',
       from: 'filtered_events JOIN decisions ON decisions.row = filtered_events.decision',
-      select: 'filtered_events.*, type, event, user_key, filtered',
+      select: 'filtered_events.*, type, event, filtered',
       order: ['decided_at', 'event_id', 'source_id', 'destination_id'],
       columns,
       indexes: filteredIndexes,
@@ -95,11 +96,12 @@ export function decisionWriter(db: DatabaseSync): (decision: StoredDecision) => 
     INSERT OR IGNORE INTO decisions (event_id, decided_at, source_id, type, event, user_key, routed, filtered, exits)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`);
   const insertFiltered = db.prepare(`
-    INSERT INTO filtered_events (decision, decided_at, event_id, source_id, destination_id, reason)
-    VALUES (?, ?, ?, ?, ?, ?)`);
+    INSERT INTO filtered_events (decision, decided_at, event_id, source_id, destination_id, reason, user_key)
+    VALUES (?, ?, ?, ?, ?, ?, ?)`);
   return (decision) => {
     const { decidedAt, event, routed, filtered } = decision;
     const [eventId, sourceId] = [bounded(decision.eventId), bounded(decision.sourceId)];
+    const userKey = bounded(decision.userKey);
     const exits = exitsOf(decision);
     const { changes, lastInsertRowid } = insert.run(
       eventId,
@@ -107,7 +109,7 @@ export function decisionWriter(db: DatabaseSync): (decision: StoredDecision) => 
       sourceId,
       bounded(decision.type),
       boundedOrNull(event),
-      bounded(decision.userKey),
+      userKey,
       routed,
       JSON.stringify(filtered),
       exits.length,
@@ -121,6 +123,7 @@ export function decisionWriter(db: DatabaseSync): (decision: StoredDecision) => 
         sourceId,
         bounded(destinationId),
         bounded(reason),
+        userKey,
       );
     }
     return true;

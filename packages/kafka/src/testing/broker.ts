@@ -80,6 +80,11 @@ export class MemoryBroker {
     return Promise.resolve();
   }
 
+  /** The groups that have members. */
+  get activeGroups(): string[] {
+    return [...this.#groups].flatMap(([id, { memberIds }]) => (memberIds.length > 0 ? [id] : []));
+  }
+
   memberIds(groupId: string): Promise<string[]> {
     return Promise.resolve(this.group(groupId).memberIds);
   }

@@ -9,9 +9,18 @@ export interface WatchedTopic extends Collected<ConsumedRecord>, AsyncDisposable
 }
 
 /** Follows a topic from its beginning. */
-export async function watchTopic(kafka: Kafka, topic: string): Promise<WatchedTopic> {
+export async function watchTopic(
+  kafka: Kafka,
+  topic: string,
+  isWanted: (record: ConsumedRecord) => boolean = () => true,
+): Promise<WatchedTopic> {
   const records = collect<ConsumedRecord>(topic, showRecord);
-  const follower = await kafka.follow({ topic, onRecord: records.add });
+  const follower = await kafka.follow({
+    topic,
+    onRecord(record) {
+      if (isWanted(record)) records.add(record);
+    },
+  });
   return {
     ...records,
     refresh: () => follower.refresh(),

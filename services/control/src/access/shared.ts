@@ -52,6 +52,8 @@ const hourMs = 3_600_000;
 /** The numbers of the entries that are no places. */
 export const amounts = {
   streamBytes: { most: 16 * mb, ofOne: mb },
+  /** `ofOne` are calls a second of a stream; `followed` are those whose outcome may still change. */
+  calls: { bytesInSecond: 4 * mb, ofOne: 50, followed: 1_000 },
   /** The replays of limited tokens and those of others each have so many. */
   endedReplays: 100,
   /** Beyond `always`, an upload has at most `expansion` times the bytes that were sent. */
@@ -74,7 +76,7 @@ export const shared = {
     ofOne: 50,
     ofLimited: 375,
     ends: 'the client leaves, its token ends, the instance stops, or the client takes nothing for two minutes',
-    operations: ['streamLive', 'streamAttempts'],
+    operations: ['streamLive', 'streamAttempts', 'streamCalls'],
   },
   streamBytes: {
     kind: 'amount',
@@ -82,7 +84,17 @@ export const shared = {
     of: 'instance',
     most: `${amounts.streamBytes.most / mb} MB in equal parts, and ${amounts.streamBytes.ofOne / mb} MB of a stream`,
     ends: 'the client takes them, or newer ones take their place; the client is told how many it missed',
-    operations: ['streamLive', 'streamAttempts'],
+    operations: ['streamLive', 'streamAttempts', 'streamCalls'],
+  },
+  calls: {
+    kind: 'amount',
+    what: 'calls that streams look at',
+    of: 'instance',
+    most:
+      `${amounts.calls.bytesInSecond / mb} MB a second in equal parts for the watched sources, and ${amounts.calls.ofOne} calls a second of a stream; ` +
+      `${counted(amounts.calls.followed)} are followed`,
+    ends: 'the next second; the client is told how many it missed',
+    operations: ['streamCalls'],
   },
   replays: {
     kind: 'places',

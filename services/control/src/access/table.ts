@@ -58,6 +58,7 @@ export const access: Readonly<Record<string, Access>> = {
   unblockEventInPath: write('source'),
   listSourceEvents: read('source'),
   getSourceUsage: read('source'),
+  streamCalls: read('source'),
 
   listDestinations: read('list'),
   getDestination: read('destination'),

@@ -5,6 +5,7 @@
  * The rate of refused requests is bounded, so that a flood of wrong tokens neither fills the topic nor pushes out what
  * matters. The next record that is written says how many were left out.
  */
+import { Readable } from 'node:stream';
 import type { Kafka } from '@tailrace/kafka';
 import type { Log } from '@tailrace/service';
 import { encodeAudit, newAudit } from '@tailrace/records';
@@ -92,8 +93,17 @@ export function auditRequests(
   app.addHook('preHandler', (request, _reply, next) => {
     withinRequest(request, next);
   });
+  /** Those whose answer is a stream, which are recorded when it begins: its client may leave, and then it has no response. */
+  const streamed = new WeakSet<FastifyRequest>();
+  app.addHook('onSend', (request, reply, payload, done) => {
+    if (payload instanceof Readable) {
+      streamed.add(request);
+      record(request, reply);
+    }
+    done(null, payload);
+  });
   app.addHook('onResponse', (request, reply, done) => {
-    record(request, reply);
+    if (!streamed.has(request)) record(request, reply);
     done();
   });
 }

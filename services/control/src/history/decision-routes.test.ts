@@ -50,6 +50,8 @@ test('each event and destination is one item, with the reason and the rule', asy
   const ids = async (query: string) => (await list(query)).map(({ eventId }) => eventId);
   assert.deepEqual(await ids('?reason=disabled&destination=erp'), ['e-2']);
   assert.deepEqual(await ids('?source=app'), []);
+  assert.deepEqual(await ids('?userId=ada&reason=filter'), ['e-1']);
+  assert.deepEqual(await ids('?userId=ben'), []);
   assert.deepEqual(await ids(`?until=${new Date(decidedAt + 1).toISOString()}`), ['e-1']);
 });
 

@@ -22,6 +22,7 @@ const filters = {
   ),
   source: text('the id of a source'),
   destination: text('the id of a destination'),
+  userId: text('a userId, or an anonymousId for events without userId'),
 };
 
 /** A rule of a filter, as it was when the event was routed. */
@@ -65,7 +66,8 @@ export function decisionRoutes(app: Api, history: Pick<History, 'read'>, exports
     query: Static<typeof listedPage>,
     { role, caller }: Pick<FastifyRequest, 'role' | 'caller'>,
   ) => {
-    const filter = { reason: query.reason, ...listedOf(caller, query), ...periodOf(query) };
+    const { reason, userId: userKey } = query;
+    const filter = { reason, userKey, ...listedOf(caller, query), ...periodOf(query) };
     const page = await historyPage(history, cursors, query, (queries, limit, after) =>
       queries.listFilteredEvents(filter, limit, after),
     );

@@ -11,7 +11,7 @@ import type { Exports } from './export.ts';
 import { liveRoutes } from './live-routes.ts';
 import { overviewRoutes } from './overview-routes.ts';
 import { statisticsRoutes } from './statistics-routes.ts';
-import { Streams } from './streams.ts';
+import type { Streams } from './streams.ts';
 import { usageRoutes } from './usage-routes.ts';
 
 export interface HistoryNeeds extends EventNeeds {
@@ -19,11 +19,11 @@ export interface HistoryNeeds extends EventNeeds {
   readonly records: RecordReader;
   readonly exports: Exports;
   readonly names: TopicNames;
+  readonly streams: Streams;
 }
 
 export function historyRoutes(app: Api, needs: HistoryNeeds): void {
-  const { config, exports, history, signal } = needs;
-  const streams = new Streams(history, signal);
+  const { config, exports, history, streams } = needs;
   usageRoutes(app, config, history);
   deliveryRoutes(app, needs);
   decisionRoutes(app, history, exports);

@@ -57,7 +57,7 @@ export interface StreamContent {
   readonly first: string;
   /** Keeps the connection alive through proxies. */
   readonly heartbeat: string;
-  onAttempt(attempt: LiveAttempt): void;
+  onAttempt?(attempt: LiveAttempt): void;
   /** Called each second. */
   onSecond?(): void;
   onEnd?(): void;
@@ -151,7 +151,7 @@ export class Streams {
     while (this.#kept.length > maxKept.attempts || this.#keptBytes > maxKept.bytes) {
       this.#keptBytes -= this.#kept.shift()?.bytes ?? 0;
     }
-    for (const { content } of this.#open) content.onAttempt(attempt);
+    for (const { content } of this.#open) content.onAttempt?.(attempt);
   }
 
   async #write(): Promise<void> {

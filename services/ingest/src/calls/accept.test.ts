@@ -33,6 +33,7 @@ function openAcceptor(publish: (record: OutgoingRecord) => Promise<void>, shared
     publisher: { publish },
     names: { events: 'events', eventsRejected: 'events.rejected' },
     rateLimits: createRateLimits({ sharedCalls }),
+    refused: { keep: () => undefined },
     acknowledgeWithinMs: 10_000,
     metrics: createIngestMetrics(registry, { publisher: { bufferedBytes: 0 }, memory }),
   });

@@ -2,7 +2,7 @@
  * Turns a call, or a batch of calls, into events that Kafka has acknowledged.
  *
  * A response of 200 means that everything is stored: the valid calls as events, the invalid calls of a batch in
- * `events.rejected`. After an error the sender still owns the calls, so none of them is stored as rejected.
+ * `events.rejected`. After an error the sender still owns the calls, and a bounded sample of them is kept there (refused.ts).
  */
 import type { Source } from '@tailrace/config';
 import { isTailraceError, TailraceError } from '@tailrace/errors';
@@ -13,6 +13,7 @@ import type { IngestMetrics } from '../metrics.ts';
 import { readCalls, type Batch } from './batch.ts';
 import { createPace } from './pace.ts';
 import type { RateLimits } from './rate-limit.ts';
+import type { RefusedCalls } from './refused.ts';
 import { createTurns } from './turns.ts';
 import {
   eventRecord,
@@ -97,11 +98,12 @@ export function createAcceptor(dependencies: {
   readonly publisher: Pick<Publisher, 'publish'>;
   readonly names: Pick<TopicNames, 'events' | 'eventsRejected'>;
   readonly rateLimits: RateLimits;
+  readonly refused: RefusedCalls;
   /** A batch that has waited longer for its turn is refused. */
   readonly acknowledgeWithinMs: number;
   readonly metrics: Pick<IngestMetrics, 'receivedCalls' | 'acceptedCalls' | 'rejectedCalls' | 'refusedCalls'>;
 }): Acceptor {
-  const { publisher, names, rateLimits, acknowledgeWithinMs, metrics } = dependencies;
+  const { publisher, names, rateLimits, refused, acknowledgeWithinMs, metrics } = dependencies;
   const turns = createTurns(portionsAtATime);
   const pace = createPace();
 
@@ -123,7 +125,10 @@ export function createAcceptor(dependencies: {
     checkRate(origin.source, 1, origin.bodyBytes);
     const { bodyBytes, receivedAt, ip } = origin;
     const reading = readEvent(input, bodyBytes, { type, receivedAt, ...withIp({}, ip) });
-    if (!reading.ok) throw new TailraceError(reading.code, reading.message);
+    if (!reading.ok) {
+      refused.keep(origin.source, reading, { call: input, type });
+      throw new TailraceError(reading.code, reading.message);
+    }
     const record = eventRecord(names.events, reading.event, reading.json, origin);
     reserve([record], []);
     return publisher.publish(record).then(() => {
@@ -157,10 +162,11 @@ export function createAcceptor(dependencies: {
       progress.types.push(reading.event.type);
       records.push(eventRecord(names.events, reading.event, reading.json, origin));
     }
-    if (records.length > 0) {
-      for (const rejection of progress.rejected) {
-        records.push(rejectedRecord(names.eventsRejected, calls[rejection.index], rejection, origin));
-      }
+    const hasEvents = records.length > 0;
+    for (const rejection of progress.rejected) {
+      const call = calls[rejection.index];
+      if (hasEvents) records.push(rejectedRecord(names.eventsRejected, call, rejection, origin));
+      else refused.keep(origin.source, rejection, { call });
     }
     reserve(records, progress.rejected);
     return publishing(records, progress, origin.source);
@@ -168,13 +174,13 @@ export function createAcceptor(dependencies: {
 
   /** Apart from the function that reads, so that its closure keeps no input in memory. */
   const publishing = (records: readonly OutgoingRecord[], progress: Progress, source: Source): ReadBatch => {
-    const refused = countRefused(progress.types.length + progress.rejected.length);
+    const failed = countRefused(progress.types.length + progress.rejected.length);
     return {
       publish() {
         const length = lengthOf(records);
         const published =
           length > largeLength ? publishPortions(records, length, source) : publishAll(records);
-        return published.then(() => outcomeOf(progress)).catch(refused);
+        return published.then(() => outcomeOf(progress)).catch(failed);
       },
     };
   };
@@ -215,13 +221,22 @@ export function createAcceptor(dependencies: {
     return { accepted: types.length, rejected };
   };
 
+  const readCallsOf = (body: unknown, { source, bodyBytes }: Origin): Batch => {
+    try {
+      return readCalls(body, bodyBytes);
+    } catch (error) {
+      if (isTailraceError(error)) refused.keep(source, error);
+      throw error;
+    }
+  };
+
   return {
     call(type, input, origin, reserve) {
       metrics.receivedCalls.inc();
       return acceptCall(type, input, origin, reserve).catch(countRefused(1));
     },
     async batch(body, origin, reserve, untilNextSlice) {
-      const batch = readCalls(body, origin.bodyBytes);
+      const batch = readCallsOf(body, origin);
       metrics.receivedCalls.inc(batch.calls.length);
       return readBatch(batch, origin, reserve, untilNextSlice).catch(countRefused(batch.calls.length));
     },

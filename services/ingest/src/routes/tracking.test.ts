@@ -35,14 +35,17 @@ function openRoutes(sources: SourceFinder, publish: (record: OutgoingRecord) => 
   const budget = createMemoryBudget(64 * 2 ** 20);
   const registry = createMetrics({ processMetrics: false });
   const metrics = createIngestMetrics(registry, { publisher: { bufferedBytes: 0 }, memory: budget });
+  const refused = { keep: none };
   const acceptor = createAcceptor({
     publisher: { publish },
     names: { events: 'events', eventsRejected: 'rejected' },
     rateLimits: createRateLimits({ sharedCalls: 0 }),
+    refused,
     acknowledgeWithinMs: 10_000,
     metrics,
   });
-  const find = createRouter(trackingRoutes({ sources, acceptor, proxies: trustProxies([]), metrics }));
+  const routes = trackingRoutes({ sources, acceptor, refused, proxies: trustProxies([]), metrics });
+  const find = createRouter(routes);
   return {
     budget,
     receivedCalls: async () =>

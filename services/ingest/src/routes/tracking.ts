@@ -7,8 +7,16 @@ import { callTypes, type CallType } from '@tailrace/events';
 import type { TrustedProxies } from '@tailrace/service';
 import type { Acceptor, BatchOutcome, ReadBatch, Reserve } from '../calls/accept.ts';
 import type { Origin } from '../calls/records.ts';
+import type { RefusedCalls } from '../calls/refused.ts';
 import { answer, jsonAnswer, success, type Answer } from '../http/answer.ts';
-import { batchLimit, callLimit, decompress, readJson, type BodyLimit } from '../http/decode-body.ts';
+import {
+  batchLimit,
+  callLimit,
+  decompress,
+  readJson,
+  type Body,
+  type BodyLimit,
+} from '../http/decode-body.ts';
 import { readBody } from '../http/read-body.ts';
 import { recordsBytes, rejectionsBytes, unitBytesOf } from '../memory/costs.ts';
 import type { MemoryShare } from '../memory/budget.ts';
@@ -21,6 +29,7 @@ import { headerKeyOf, writeKeysOf, type HeaderKey, type SourceFinder } from '../
 export interface TrackingDependencies {
   readonly sources: SourceFinder;
   readonly acceptor: Acceptor;
+  readonly refused: RefusedCalls;
   readonly proxies: TrustedProxies;
   readonly metrics: Pick<IngestMetrics, 'receivedBytes' | 'refusedRequests'>;
 }
@@ -49,7 +58,17 @@ const pixel = answer(200, Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAA
   'no-store',
 ]);
 
-export function trackingRoutes({ sources, acceptor, proxies, metrics }: TrackingDependencies): Route[] {
+export function trackingRoutes({
+  sources,
+  acceptor,
+  refused,
+  proxies,
+  metrics,
+}: TrackingDependencies): Route[] {
+  const keepRefused = (source: Source | undefined, error: unknown, call?: Buffer): void => {
+    if (source && isTailraceError(error)) refused.keep(source, error, { call });
+  };
+
   /** Receives the decompressed body, and the source where the header identifies it. */
   const receive = async (exchange: Exchange, limit: BodyLimit): Promise<Received> => {
     const { request, headerKey, memory } = exchange;
@@ -58,26 +77,33 @@ export function trackingRoutes({ sources, acceptor, proxies, metrics }: Tracking
     const reading = readBody(request, limit, memory);
     let body: Buffer;
     let source = known;
-    if (known || !headerKey?.decides) {
-      body = await reading.body;
-    } else {
-      try {
-        // An unknown key is refused before the end of the body.
-        [body, source] = await Promise.all([reading.body, sources.find([headerKey.key])]);
-      } catch (error) {
-        reading.stop();
-        throw error;
-      }
+    try {
+      if (known || !headerKey?.decides) body = await reading.body;
+      // An unknown key is refused before the end of the body.
+      else [body, source] = await Promise.all([reading.body, sources.find([headerKey.key])]);
+      metrics.receivedBytes.inc(body.length);
+      return { bytes: decompress(body, request.headers['content-encoding'], limit), source };
+    } catch (error) {
+      reading.stop();
+      keepRefused(source, error);
+      throw error;
     }
-    metrics.receivedBytes.inc(body.length);
-    return { bytes: decompress(body, request.headers['content-encoding'], limit), source };
+  };
+
+  const readJsonOf = ({ bytes, source }: Received): Body => {
+    try {
+      return readJson(bytes);
+    } catch (error) {
+      keepRefused(source, error, bytes);
+      throw error;
+    }
   };
 
   /** The body with its source; where that must be looked up, its keys. */
   const parse = (exchange: Exchange, limit: BodyLimit, received: Received): Parsed => {
     const { request, peer, headerKey, memory, traceparent } = exchange;
     const { bytes } = received;
-    const { value, bytes: bodyBytes } = readJson(bytes);
+    const { value, bytes: bodyBytes } = readJsonOf(received);
     const source = received.source ?? sources.known(writeKeysOf(headerKey, value));
     if (!source) {
       memory.reserve(bytes.length, limit.exceeded);

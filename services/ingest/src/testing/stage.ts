@@ -1,7 +1,7 @@
 /** Ingest in the process of a test, on an in-memory cluster. */
 import { applyConfiguration, type Source } from '@tailrace/config';
 import type { Kafka } from '@tailrace/kafka';
-import { MemoryCluster, watchTopic, type WatchedTopic } from '@tailrace/kafka/testing';
+import { headerOf, MemoryCluster, watchTopic, type WatchedTopic } from '@tailrace/kafka/testing';
 import { probesUrlOf, startHere, urlOf, type ServiceHere } from '@tailrace/service/testing';
 import { topicNames, topicSpecs } from '@tailrace/topology';
 import { ingest } from '../open.ts';
@@ -19,7 +19,10 @@ export interface Stage extends RunningIngest {
   readonly cluster: MemoryCluster;
   readonly kafka: Kafka;
   readonly events: WatchedTopic;
+  /** Invalid calls of accepted batches. */
   readonly rejected: WatchedTopic;
+  /** The sample of refused calls. */
+  readonly refused: WatchedTopic;
   /** Starts another ingest on the same topics. */
   start(env?: Environment): Promise<RunningIngest>;
 }
@@ -41,7 +44,16 @@ export async function openStage({ env = {}, sources = twoSources }: StageOptions
   await kafka.ensureTopics(topicSpecs(names, { partitions: 2, retryScheduleMs: [1_000] }));
   await applyConfiguration(kafka, names.config, { sources: [...sources], destinations: [] });
   const events = opened.use(await watchTopic(kafka, names.events));
-  const rejected = opened.use(await watchTopic(kafka, names.eventsRejected));
+  const watchRejected = async (isRefused: boolean): Promise<WatchedTopic> =>
+    opened.use(
+      await watchTopic(
+        kafka,
+        names.eventsRejected,
+        (record) => (headerOf(record, 'status') !== undefined) === isRefused,
+      ),
+    );
+  const rejected = await watchRejected(false);
+  const refused = await watchRejected(true);
   const start = (env?: Environment): Promise<RunningIngest> => startIngest(cluster, env);
   const first = opened.use(await start(env));
   const all = opened.move();
@@ -51,6 +63,7 @@ export async function openStage({ env = {}, sources = twoSources }: StageOptions
     kafka,
     events,
     rejected,
+    refused,
     start,
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   };

@@ -102,7 +102,7 @@ function FactsOf({ delivery }: { readonly delivery: DeliveryWithAttempts }) {
       of={[
         ['Destination', <a href={hrefOf(['destinations', destinationId])}>{destinationId}</a>],
         ['Source', <a href={hrefOf(['sources', sourceId])}>{sourceId}</a>],
-        ['User', may('write') ? <a href={hrefOf(['deliveries'], { user: userKey })}>{userKey}</a> : userKey],
+        ['User', may('write') ? <a href={hrefOf(['users', userKey])}>{userKey}</a> : userKey],
         ['Type', delivery.type],
         ['Created', <Time at={delivery.createdAt} both />],
         ['Reason', status !== 'delivered' && reason !== undefined && <Reason of={reason} />],

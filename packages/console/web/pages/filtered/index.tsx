@@ -19,8 +19,8 @@ const pageSize = 200;
 type FilteredEvent = Schema['FilteredEvent'];
 
 export default function FilteredPage({ query }: PageProps) {
-  const { reason, source, destination, since, until } = query;
-  const wanted = { reason, source, destination, since, until };
+  const { reason, source, destination, user, since, until } = query;
+  const wanted = { reason, source, destination, userId: user, since, until };
   const pages = useList('/v1/decisions', { query: { ...wanted, limit: pageSize } });
   return (
     <>
@@ -34,6 +34,7 @@ export default function FilteredPage({ query }: PageProps) {
           choices={[{ name: 'reason', label: 'Reason', values: reasonChoices(reason) }]}
           fields={[
             { name: 'destination', label: 'Destination' },
+            { name: 'user', label: 'User' },
             { name: 'source', label: 'Source' },
           ]}
           hasPeriod

@@ -1,7 +1,7 @@
 /** How an application is connected: a snippet with its write key, the destinations, and the events as they arrive. */
 import { useState } from 'preact/hooks';
 import type { Schema } from '../../api/client.ts';
-import { isLimited, may, session } from '../../api/session.ts';
+import { isLimited, may } from '../../api/session.ts';
 import { Button, Choices, LinkButton } from '../../parts/button.tsx';
 import { Card, Empty } from '../../parts/card.tsx';
 import { Code, CopyButton } from '../../parts/code.tsx';
@@ -11,8 +11,9 @@ import { useList } from '../../lists/pager.tsx';
 import { Status } from '../../parts/status.tsx';
 import { hrefOf, setQuery } from '../../url/location.ts';
 import { stateOf } from '../destinations/state.ts';
-import { cleanEndpoint, defaultEndpoint, snippets } from './snippets.ts';
-import { Tail } from './tail.tsx';
+import { Calls } from './calls.tsx';
+import { knownEndpoint } from './endpoint.ts';
+import { cleanEndpoint, snippets } from './snippets.ts';
 
 interface ConnectProps {
   readonly source: Schema['Source'];
@@ -23,7 +24,7 @@ export function Connect({ source, query }: ConnectProps) {
   return (
     <div class="stack">
       <Snippets source={source} query={query} />
-      <Tail source={source.id} />
+      <Calls source={source} />
       <DestinationsOf id={source.id} />
     </div>
   );
@@ -32,8 +33,7 @@ export function Connect({ source, query }: ConnectProps) {
 function Snippets({ source, query }: ConnectProps) {
   const [writeKey, setWriteKey] = useState(source.writeKeys[0] ?? '');
   const chosen = snippets.find(({ name }) => name === query['sdk']) ?? snippets[0];
-  const { ingestUrl, ingestPort = 0 } = session.value ?? {};
-  const fallback = ingestUrl ?? defaultEndpoint(new URL(document.baseURI), ingestPort);
+  const fallback = knownEndpoint();
   // Not in the address of the page: a link of somebody must not decide where events are sent.
   const [typed, setTyped] = useState(fallback);
   const endpoint = cleanEndpoint(typed);

@@ -78,3 +78,33 @@ export function cleanEndpoint(typed: string): string | undefined {
   const address = typed.trim().replace(/\/+$/, '');
   return safe.test(address) && URL.canParse(address) ? address : undefined;
 }
+
+const quoted = String.raw`"(?:[^"\\]|\\.)*"`;
+/** The beginning of a call as ingest stores it: the type, the id and the times. */
+const stored = new RegExp(
+  String.raw`^\{"type":"[a-z]+","messageId":${quoted}(?:,"(?:timestamp|receivedAt|originalTimestamp|sentAt)":${quoted})*,`,
+);
+const types = ['track', 'identify', 'page', 'screen', 'group', 'alias'];
+
+/**
+ * A command that sends a call again as a new event: an accepted one without its id, because it would be a repeat, and without its times.
+ * Others may have chosen the content, so it is one word for the shell, of visible ASCII. Undefined for what is no call.
+ */
+export function curlOf({ endpoint, writeKey }: Place, content: string): string | undefined {
+  let type: unknown;
+  try {
+    ({ type } = (JSON.parse(content) ?? {}) as { readonly type?: unknown });
+  } catch {
+    return undefined;
+  }
+  const path = types.find((known) => known === type);
+  if (path === undefined) return undefined;
+  const body = content
+    .replace(stored, '{')
+    .replace(/[\n\r\t]/g, ' ')
+    .replace(/[^ -~]/g, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`)
+    .replaceAll("'", String.raw`'\''`);
+  return `curl ${endpoint}/v1/${path} -u ${writeKey}: \\
+  -H 'Content-Type: application/json' \\
+  -d '${body}'`;
+}

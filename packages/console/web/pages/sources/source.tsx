@@ -3,6 +3,7 @@ import { may } from '../../api/session.ts';
 import { Empty, PageHead, PageOfEntry } from '../../parts/card.tsx';
 import { Badge, Status } from '../../parts/status.tsx';
 import { tabOf, Tabs } from '../../parts/tabs.tsx';
+import { Live } from './calls.tsx';
 import { Connect } from './connect.tsx';
 import { SourceEvents } from './events.tsx';
 import { requests } from './requests.ts';
@@ -14,7 +15,7 @@ const words = {
     'This source is part of Tailrace. Its events report what happens to destinations. It has no write key.',
 };
 
-const titles = { connect: 'Connect', events: 'Events', usage: 'Usage', settings: 'Settings' };
+const titles = { connect: 'Connect', live: 'Live', events: 'Events', usage: 'Usage', settings: 'Settings' };
 const tabs = Object.entries(titles) as [keyof typeof titles, string][];
 
 interface SourcePageProps {
@@ -47,6 +48,7 @@ export function SourcePage({ id, query }: SourcePageProps) {
       />
       <Tabs label={source.id} steps={['sources', id]} tabs={visible} current={tab} />
       {tab === 'connect' && (source.builtIn ? <BuiltIn /> : <Connect source={source} query={query} />)}
+      {tab === 'live' && <Live source={source} query={query} />}
       {tab === 'events' && <SourceEvents id={id} onChanged={reload} />}
       {tab === 'usage' && <Usage id={id} />}
       {tab === 'settings' && <SourceSettings version={version} onVersion={set} />}
