@@ -167,7 +167,7 @@ test('what a receiver answered is read on the page of a delivery, of an event, a
   await body.getByText('"error": "invalid payload"').waitFor();
   assert.deepEqual(await axeProblems(page), []);
   await visit(page, '#/destinations/erp?tab=failures', 'Orders');
-  await body.getByText('"error": "invalid payload"').waitFor();
+  await page.getByText('{"error":"invalid payload","field":"properties.total"}').first().waitFor();
   assert.deepEqual(complaints, []);
   await page.context().close();
 });

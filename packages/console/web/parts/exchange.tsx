@@ -26,11 +26,20 @@ export function Exchange({ of }: { readonly of: Exchange | undefined }) {
         <details>
           <summary class="small">Headers</summary>
           <div class="columns">
-            {requestHeaders && <Code label="Request headers">{headerLines(requestHeaders)}</Code>}
-            {responseHeaders && <Code label="Response headers">{headerLines(responseHeaders)}</Code>}
+            {requestHeaders && <Headers title="Request headers" of={requestHeaders} />}
+            {responseHeaders && <Headers title="Response headers" of={responseHeaders} />}
           </div>
         </details>
       )}
+    </div>
+  );
+}
+
+function Headers({ title, of }: { readonly title: string; readonly of: Readonly<Record<string, string>> }) {
+  return (
+    <div class="stack tight">
+      <span class="quiet small">{title}</span>
+      <Code label={title}>{headerLines(of)}</Code>
     </div>
   );
 }

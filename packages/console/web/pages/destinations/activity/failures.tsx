@@ -3,7 +3,6 @@ import type { Schema } from '../../../api/client.ts';
 import { useGet } from '../../../api/resource.ts';
 import { LinkButton } from '../../../parts/button.tsx';
 import { Card, Empty } from '../../../parts/card.tsx';
-import { Json } from '../../../parts/code.tsx';
 import { formatCount, formatDuration } from '../../../parts/format.ts';
 import { ErrorNote } from '../../../parts/notes.tsx';
 import { Reason, Status } from '../../../parts/status.tsx';
@@ -13,6 +12,8 @@ import { hrefOf } from '../../../url/location.ts';
 import { RangeChoice, rangeOf } from './range.tsx';
 
 const everyMs = 15_000;
+/** The page of the delivery has all of it. */
+const shownBody = 120;
 type Failure = Schema['GetDestinationFailuresAnswer']['items'][number];
 type Sample = Failure['samples'][number];
 
@@ -36,7 +37,11 @@ const columns: readonly Column<Sample>[] = [
         <div key={index}>
           <code>{url}</code> {status ?? <Reason of={reason} />} {detail}{' '}
           <span class="quiet">{formatDuration(latencyMs)}</span>
-          {exchange?.responseBody !== undefined && <Json label="Response body">{exchange.responseBody}</Json>}
+          {exchange?.responseBody !== undefined && (
+            <div>
+              <code class="breakable">{exchange.responseBody.slice(0, shownBody)}</code>
+            </div>
+          )}
         </div>
       )),
   },
