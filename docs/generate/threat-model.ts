@@ -315,6 +315,10 @@ export const sharing: Readonly<Record<keyof typeof shared, Evidence>> = {
     `${control}/idempotency/idempotency.test.ts`,
     'a key is kept for a day, and the number of keys is bounded',
   ),
+  issueMarks: shown(
+    `${control}/issues/routes.test.ts`,
+    'only failures that the history has are marked, with a bounded note, by a token that reaches all sources',
+  ),
   endedSessions: shown(
     `${control}/session/ended.test.ts`,
     'of each token a bounded number of ended sessions is kept, until they would have expired',

@@ -123,6 +123,15 @@ test('deliveries, statistics and dead letters are shown, and sent again', async 
   await run(['get', 'stats', 'crm'], /2/);
   await run(['get', 'failures', 'crm'], /client-error/);
   await run(['get', 'pending', 'crm'], /0 pending deliveries/);
+  await run(['get', 'health'], /crm +failing +50 % +2 /);
+  await run(['get', 'issues'], new RegExp(`crm +client-error +open .*${failed.deliveryId}`));
+  await run(
+    ['issue', 'acknowledge', 'crm', 'client-error', '--note', 'Ada asks'],
+    /crm client-error: acknowledged/,
+  );
+  await run(['get', 'issues', '--state', 'acknowledged'], /Ada asks/);
+  await run(['issue', 'dismiss', 'crm', 'client-error'], /dismissed/);
+  await run(['issue', 'reopen', 'crm', 'client-error'], /open/);
   await run(['get', 'overview'], /delivered/);
   await run(['get', 'usage', 'web'], /track 5/);
   await run(['get', 'events', 'web'], /0 events/);

@@ -39,6 +39,7 @@ const places: readonly (readonly [place: string, heading: string])[] = [
   ['#/why', 'Why'],
   ['#/why/event-filtered', 'Why'],
   ['#/why/event-1', 'Why'],
+  ['#/issues', 'Issues'],
   ['#/replays', 'Dead letters'],
   ['#/users/grace', 'Users'],
   ['#/sources/web?tab=live', 'Website'],

@@ -26,6 +26,7 @@ const places: readonly (readonly [place: string, heading: string])[] = [
   ['#/deliveries/00000000-0000-4000-8000-00000000ffff', 'Delivery'],
   ['#/why', 'Why'],
   ['#/why/event-filtered', 'Why'],
+  ['#/issues', 'Issues'],
   ['#/replays', 'Dead letters'],
   ['#/sources', 'Sources'],
   ['#/sources/web', 'Website'],

@@ -172,6 +172,38 @@ test('what a receiver answered is read on the page of a delivery, of an event, a
   await page.context().close();
 });
 
+test('an ill destination is first in the list, and its issue is acknowledged, dismissed and reopened', async () => {
+  const { page, complaints } = await browser.open(`${url}#/destinations`, { token: adminToken });
+  await visit(page, '#/destinations', 'Destinations');
+  const rows = await page.getByRole('table').getByRole('row').allInnerTexts();
+  assert.match(
+    rows.slice(1).join(' | '),
+    /^erp\b.*failing.*\| mailer\b.*failing.*\| crm\b.*healthy\s+100 %/s,
+  );
+  await visit(page, '#/sources/web', 'Website');
+  await page.getByRole('listitem').filter({ hasText: 'Orders' }).getByText('failing').waitFor();
+  await visit(page, '#/destinations/mailer', 'Mail service');
+  await page.getByText(/^0 % delivered in the last hour · 9 pending$/).waitFor();
+
+  await visit(page, '#/issues', 'Issues');
+  const row = page.getByRole('row').filter({ hasText: 'The receiver rejected the event (4xx)' });
+  await press(page, 'Acknowledge erp client-error');
+  await page.getByLabel('Note').fill('Ada asks the provider.');
+  assert.deepEqual(await axeProblems(page), []);
+  await page.getByRole('dialog').getByRole('button', { name: 'Acknowledge' }).click();
+  await row.getByText(/^Ada asks the provider\. · acknowledged by TAILRACE_API_TOKEN/).waitFor();
+  await press(page, 'Dismiss erp client-error');
+  await page.getByRole('dialog').getByRole('button', { name: 'Dismiss' }).click();
+  await row.getByText('dismissed', { exact: true }).waitFor();
+  await page.getByLabel('State').selectOption('open');
+  await row.waitFor({ state: 'detached' });
+  await page.getByLabel('State').selectOption('dismissed');
+  await press(page, 'Reopen erp client-error');
+  await page.getByText('No matching issues').waitFor();
+  assert.deepEqual(complaints, []);
+  await page.context().close();
+});
+
 test('a body that could not be read is asked for again', async () => {
   const { page } = await browser.open(url, { token: readToken, isBlank: true });
   const failing = '**/v1/deliveries/*/body';
@@ -215,7 +247,8 @@ test('chosen deliveries are sent again, and each that is refused says why', asyn
   await press(page, 'Done');
   await control.historyRead();
   const { items } = await control.expect(200, { path: '/v1/dead-letters?destination=erp' });
-  assert.equal((items as { replayed: boolean }[]).filter(({ replayed }) => replayed).length, 2);
+  const resent = (items as { replayed: boolean; deliveryId: string }[]).filter(({ replayed }) => replayed);
+  assert.equal(resent.length, 2);
 
   // Pending deliveries are attempted anyway, so they are refused.
   await visit(page, '#/deliveries?destination=mailer', 'Deliveries');

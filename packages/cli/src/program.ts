@@ -14,6 +14,7 @@ import { doctor } from './doctor/commands.ts';
 import { exportCommands } from './export/commands.ts';
 import { notes } from './help.ts';
 import { historyCommands } from './history/commands.ts';
+import { issueCommands } from './history/issues.ts';
 import { permissions } from './permissions/commands.ts';
 import { recallCommands } from './recall/commands.ts';
 import { topicCommands } from './topics/commands.ts';
@@ -26,7 +27,7 @@ const sectionsOf = (
 ): readonly (readonly [heading: string, ...(readonly Declared[])[]])[] => [
   ['System:', topicCommands, [permissions, doctor, completion(program)]],
   ['Configuration:', configurationCommands, updateCommands, changeCommands, exportCommands],
-  ['History:', historyCommands],
+  ['History:', historyCommands, issueCommands],
   ['Pending deliveries:', recallCommands],
   ['Dead letters:', deadLetterCommands, recoveryCommands],
   ['Users:', userCommands, audienceCommands],
@@ -50,6 +51,7 @@ const groups = {
   dead: 'list, show and replay dead letters',
   recover: 'replay the failures of a destination',
   interrupt: 'interrupt a replay of the control service',
+  issue: 'acknowledge, dismiss and reopen issues',
   user: 'delete and suppress users',
   audience: 'sync, list and delete audiences',
   revoke: 'revoke a token of the API',

@@ -18,7 +18,7 @@ export {
   type CountRow,
 } from './list.ts';
 export { RateLimiter } from './rate-limiter.ts';
-export { reasonProblem } from './reason.ts';
+export { isExpected, reasonProblem } from './reason.ts';
 export type { ReadOptions } from './read.ts';
 export { ReplayWriter } from './replay-writer.ts';
 export { replayRecord } from './replay-record.ts';

@@ -1,6 +1,13 @@
-/** The reasons of dead letters, for filters: a misspelled reason would silently match nothing. */
+/** The reasons of dead letters: which of them are failures; and for filters, where a misspelled reason would silently match nothing. */
 import { nearestName } from '@tailrace/errors';
-import { deadReasons } from '@tailrace/metrics';
+import { deadReasons, type DeadReason } from '@tailrace/metrics';
+
+/** An operator or the deletion of the user has ended the delivery: nothing has failed, and nothing is to be done. */
+const expectedReasons: readonly DeadReason[] = ['drained', 'user-deleted'];
+
+export function isExpected(reason: string | null | undefined): boolean {
+  return (expectedReasons as readonly unknown[]).includes(reason);
+}
 
 /** The end of a sentence that begins with the name of the filter; undefined for a known reason. */
 export function reasonProblem(reason: string): string | undefined {

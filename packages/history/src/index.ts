@@ -6,6 +6,8 @@ export type { ListPosition, Slice } from './sqlite/list.ts';
 export { noDestination, type FilteredEvent } from './tables/decisions.ts';
 export type { CountedDelivery } from './tables/deliveries.ts';
 export type { FlowRow, PendingRow } from './tables/flow.ts';
+export { noHealthFacts, type AttemptOutcomes, type HealthFacts } from './tables/health.ts';
+export type { IssueRow } from './tables/issues.ts';
 export { allDestinations } from './tables/statistics/attempts.ts';
 export { percentile, totalOf, type Counts } from './tables/statistics/counts.ts';
 export type { NamedUsage } from './tables/usage/queries.ts';

@@ -6,6 +6,8 @@ import { deadLetterQueries } from './tables/dead-letters/queries.ts';
 import { decisionQueries } from './tables/decisions.ts';
 import { deliveryQueries } from './tables/deliveries.ts';
 import { flowQueries } from './tables/flow.ts';
+import { healthQueries } from './tables/health.ts';
+import { issueQueries } from './tables/issues.ts';
 import { outcomeQueries } from './tables/outcomes.ts';
 import { statisticsQueries } from './tables/statistics/queries.ts';
 import { usageQueries } from './tables/usage/queries.ts';
@@ -23,5 +25,7 @@ export function queriesOf(db: DatabaseSync) {
     ...flowQueries(db),
     ...breakerQueries(db),
     ...backlogQueries(db),
+    ...healthQueries(db),
+    ...issueQueries(db),
   };
 }

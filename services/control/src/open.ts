@@ -25,12 +25,15 @@ import { serveConsole } from './console/routes.ts';
 import { openDeletions } from './deletions/index.ts';
 import { deletionPaths, deletionRoutes } from './deletions/routes.ts';
 import { serveDocument, serveReference } from './document/reference.ts';
+import { healthRoutes } from './health/routes.ts';
 import { Exports } from './history/export.ts';
 import { historyRoutes } from './history/routes.ts';
 import { Streams } from './history/streams.ts';
 import { createUpToDate } from './http/current.ts';
 import { closeApi, createServer } from './http/server.ts';
 import { openIdempotency } from './idempotency/index.ts';
+import { openIssueMarks } from './issues/marks.ts';
+import { issuePaths, issueRoutes } from './issues/routes.ts';
 import { countResponses, createHistoryMetrics } from './metrics.ts';
 import { openOperations, type OperationsPace } from './operations/index.ts';
 import { createRecordReader } from './records/reader.ts';
@@ -158,6 +161,9 @@ export async function openControl(
   const seal = createSessionSeal(settings.secretKeys, log);
   const recalls = await open('the recalls', 'recalls', () => openRecalls(kafka, names));
   const replays = await open('the replays', 'replays', () => openReplays({ kafka, names, log }));
+  const marks = await open('the issues', 'issues', () =>
+    openIssueMarks(kafka, names.destinationsHealth, config),
+  );
   const { failingAfterMs } = settings;
   await open('the operational events', 'operational events', () =>
     openOperations({ kafka, names, config, history, log, failingAfterMs, pace: changes.operations }),
@@ -170,6 +176,7 @@ export async function openControl(
       [recallPaths, recalls],
       [deletionPaths, deletions],
       [audiencePaths, audiences],
+      [issuePaths, marks],
     ],
   });
   const server = createServer(settings.trustedProxies, log);
@@ -200,6 +207,8 @@ export async function openControl(
       recallRoutes(api, recalls, config);
       testEventRoutes(api, { config, timeoutMs, allowedNetworks });
       filterTestRoutes(api, config);
+      healthRoutes(api, config, history);
+      issueRoutes(api, { config, history, marks });
       const exports = new Exports();
       const streams = new Streams(history, signal);
       const routerGroup = `${prefix}router`;

@@ -38,6 +38,7 @@ export function placesOf({
     page('delivery', `#/deliveries/${delivery[0]}`, delivery[1]),
     page('filtered', '#/filtered', 'Filtered'),
     page('why', `#/why/${encodeURIComponent(eventId)}`, 'Why'),
+    page('issues', '#/issues', 'Issues'),
     page('dead-letters', '#/replays', 'Dead letters'),
     page('sources', '#/sources', 'Sources'),
     page('source-create', '#/sources/+new', 'Create a source'),

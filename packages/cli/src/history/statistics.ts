@@ -8,19 +8,17 @@ import { attemptLines } from './delivery-text.ts';
 /** The flow of all events, with the reason of each exit. */
 export function overviewOf(overview: Schema['Overview']): Outcome {
   const { total, before, pending, deadLetters, breakers } = overview;
-  const reasonsOf = (label: string, kind: 'filtered' | 'deadReasons'): string[][] =>
-    total[kind].map(({ reason, count }) => {
-      const earlier = before[kind].find((one) => one.reason === reason)?.count ?? 0;
+  // A control service of the release before does not count all of them.
+  const flows: readonly Partial<Schema['Flow']>[] = [total, before];
+  const reasonsOf = (label: string, kind: 'filtered' | 'deadReasons' | 'canceledReasons'): string[][] =>
+    (flows[0]?.[kind] ?? []).map(({ reason, count }) => {
+      const earlier = flows[1]?.[kind]?.find((one) => one.reason === reason)?.count ?? 0;
       return [`  ${label}: ${reason}`, formatCount(count), formatCount(earlier)];
     });
   const row = (
     label: string,
-    name: Exclude<keyof Schema['Flow'], 'filtered' | 'deadReasons' | 'attempts'>,
-  ): string[] => {
-    // A control service of the release before does not count all of them.
-    const flows: readonly Partial<Schema['Flow']>[] = [total, before];
-    return [label, ...flows.map((flow) => formatCount(flow[name] ?? 0))];
-  };
+    name: Exclude<keyof Schema['Flow'], 'filtered' | 'deadReasons' | 'canceledReasons' | 'attempts'>,
+  ): string[] => [label, ...flows.map((flow) => formatCount(flow[name] ?? 0))];
   const rows = [
     ['', 'NOW', 'BEFORE'],
     row('received', 'received'),
@@ -32,6 +30,8 @@ export function overviewOf(overview: Schema['Overview']): Outcome {
     row('retrying', 'retrying'),
     row('dead', 'dead'),
     ...reasonsOf('dead', 'deadReasons'),
+    row('canceled', 'canceled'),
+    ...reasonsOf('canceled', 'canceledReasons'),
     row('outcome unknown', 'unknown'),
   ];
   const text = [

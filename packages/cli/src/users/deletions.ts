@@ -62,15 +62,14 @@ function hasOutcomes({ sources }: Deletion): boolean {
 
 export function deletionLines(deletion: Deletion): string[] {
   const { delivered, dead, waiting } = totals(deletion);
-  const rows = deletion.sources.map((source) => [
-    source.sourceId,
-    source.destinations.join(', ') || '-',
-    formatCount(source.sent),
-    countOrDash(source.delivered),
-    countOrDash(source.dead),
-    countOrDash(source.waiting),
-  ]);
-  const heading = ['SOURCE', 'DESTINATIONS', 'SENT', 'DELIVERED', 'DEAD', 'WAITING'];
+  const rows = deletion.sources.flatMap(({ sourceId, destinations, sent, byDestination }) =>
+    destinations.map((destination) => {
+      const { delivered, dead, waiting } =
+        byDestination?.find(({ destinationId }) => destinationId === destination) ?? {};
+      return [sourceId, destination, formatCount(sent), ...[delivered, dead, waiting].map(countOrDash)];
+    }),
+  );
+  const heading = ['SOURCE', 'DESTINATION', 'SENT', 'DELIVERED', 'DEAD', 'WAITING'];
   return [
     ...(rows.length > 0 ? table([heading, ...rows]) : []),
     rows.length === 0

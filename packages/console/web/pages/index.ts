@@ -39,6 +39,7 @@ export const pages: readonly PageEntry[] = [
   page('deliveries', 'flow', 'everybody', () => import('./deliveries/index.tsx')),
   page('filtered', 'flow', 'everybody', () => import('./filtered/index.tsx')),
   page('why', 'flow', 'everybody', () => import('./why/index.tsx')),
+  page('issues', 'flow', 'everybody', () => import('./issues/index.tsx')),
   page('replays', 'flow', 'unlimited', () => import('./replays/index.tsx')),
   page('sources', 'setup', 'everybody', () => import('./sources/index.tsx')),
   page('destinations', 'setup', 'everybody', () => import('./destinations/index.tsx')),

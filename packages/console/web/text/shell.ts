@@ -8,6 +8,7 @@ export const shell = {
     deliveries: 'Deliveries',
     filtered: 'Filtered',
     why: 'Why',
+    issues: 'Issues',
     replays: 'Dead letters',
     sources: 'Sources',
     destinations: 'Destinations',

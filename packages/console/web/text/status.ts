@@ -11,4 +11,5 @@ export const status = {
   counting: 'counting',
   refused: 'refused',
   'no-destination': 'no destination',
+  'no-traffic': 'no traffic',
 };

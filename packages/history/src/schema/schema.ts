@@ -107,6 +107,20 @@ export const tables = `
     PRIMARY KEY (destination_id, minute, reason)
   ) WITHOUT ROWID;
   CREATE INDEX failed_minutes_by_time ON failed_minutes (minute);
+  -- Their sums, kept by the triggers below, because a receiver that is down for a week has 10,080 minutes. first_at stays while failures
+  -- follow.
+  CREATE TABLE issues (
+    destination_id TEXT NOT NULL, reason TEXT NOT NULL, attempts INTEGER NOT NULL, dead INTEGER NOT NULL,
+    first_at INTEGER NOT NULL, last_at INTEGER NOT NULL,
+    PRIMARY KEY (destination_id, reason)
+  ) WITHOUT ROWID;
+  ${addsToIssues('issues_added', 'INSERT', 'new.attempts, new.dead')}
+  ${addsToIssues('issues_changed', 'UPDATE', 'new.attempts - old.attempts, new.dead - old.dead')}
+  CREATE TRIGGER issues_removed AFTER DELETE ON failed_minutes BEGIN
+    UPDATE issues SET attempts = attempts - old.attempts, dead = dead - old.dead
+    WHERE destination_id = old.destination_id AND reason = old.reason;
+    DELETE FROM issues WHERE destination_id = old.destination_id AND reason = old.reason AND attempts <= 0 AND dead <= 0;
+  END;
 
   -- Why events did not become a delivery for each connected destination. "filtered" is JSON.
   CREATE TABLE decisions (
@@ -175,9 +189,9 @@ export const tables = `
     UPDATE pending SET deliveries = max(0, deliveries - 1) WHERE destination_id = old.destination_id
       AND topic = ifnull(old.topic, '') AND reason = ifnull(old.reason, '');
   END;
-  -- The latest attempt of each destination; since when a breaker is open is null where none is.
+  -- The latest attempt of each destination; since when a breaker is open is null where none is. And the latest that was delivered.
   CREATE TABLE breakers (
-    destination_id TEXT PRIMARY KEY, at INTEGER NOT NULL, open_since INTEGER
+    destination_id TEXT PRIMARY KEY, at INTEGER NOT NULL, open_since INTEGER, delivered_at INTEGER
   ) WITHOUT ROWID;
   CREATE TABLE backlog_minutes (
     destination_id TEXT NOT NULL, at INTEGER NOT NULL, added INTEGER NOT NULL, ended INTEGER NOT NULL,
@@ -197,6 +211,15 @@ function attemptCountTable({ table }: (typeof attemptCounts)[number]): string {
     PRIMARY KEY (destination_id, at)
   ) WITHOUT ROWID;
   CREATE INDEX ${table}_by_time ON ${table} (at);`;
+}
+
+function addsToIssues(trigger: string, after: 'INSERT' | 'UPDATE', counts: string): string {
+  return `CREATE TRIGGER ${trigger} AFTER ${after} ON failed_minutes BEGIN
+    INSERT INTO issues VALUES (new.destination_id, new.reason, ${counts},
+      ifnull(new.first_at, new.minute), ifnull(new.last_at, new.minute))
+    ON CONFLICT DO UPDATE SET attempts = attempts + excluded.attempts, dead = dead + excluded.dead,
+      first_at = min(first_at, excluded.first_at), last_at = max(last_at, excluded.last_at);
+  END;`;
 }
 
 function deadCountTable({ table, unitMs }: (typeof deadCounts)[number]): string {

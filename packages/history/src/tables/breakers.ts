@@ -1,4 +1,4 @@
-/** Since when a circuit breaker of a destination is open, as its latest attempt reported. */
+/** Of each destination, since when a circuit breaker is open, as its latest attempt reported, and when an attempt was last delivered. */
 import type { DatabaseSync } from 'node:sqlite';
 import type { AttemptRow } from '../facts/facts.ts';
 
@@ -13,18 +13,28 @@ export function breakerQueries(db: DatabaseSync) {
   };
 }
 
+interface Latest {
+  endedAt: number;
+  openSince: number | null;
+  deliveredAt: number | null;
+}
+
 /** Returns a function that keeps the latest of these attempts and of the stored one, in any order of reading. */
 export function breakerWriter(db: DatabaseSync): (attempts: readonly AttemptRow[]) => void {
   const put = db.prepare(`
-    INSERT INTO breakers VALUES (?, ?, ?)
-    ON CONFLICT DO UPDATE SET at = excluded.at, open_since = excluded.open_since WHERE excluded.at >= at`);
+    INSERT INTO breakers VALUES (?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET open_since = iif(excluded.at >= at, excluded.open_since, open_since), at = max(at, excluded.at),
+      delivered_at = nullif(max(ifnull(delivered_at, 0), ifnull(excluded.delivered_at, 0)), 0)`);
   return (attempts) => {
-    const latest = new Map<string, { readonly endedAt: number; readonly openSince: number | null }>();
-    for (const { destinationId, startedAt, latencyMs, breakerOpenSince: openSince = null } of attempts) {
+    const latest = new Map<string, Latest>();
+    for (const { destinationId, startedAt, latencyMs, outcome, breakerOpenSince = null } of attempts) {
       const endedAt = startedAt + Math.round(latencyMs);
-      if (endedAt >= (latest.get(destinationId)?.endedAt ?? 0))
-        latest.set(destinationId, { endedAt, openSince });
+      const known = latest.get(destinationId) ?? { endedAt: 0, openSince: null, deliveredAt: null };
+      if (endedAt >= known.endedAt) Object.assign(known, { endedAt, openSince: breakerOpenSince });
+      if (outcome === 'delivered') known.deliveredAt = Math.max(known.deliveredAt ?? 0, endedAt);
+      latest.set(destinationId, known);
     }
-    for (const [id, { endedAt, openSince }] of latest) put.run(id, endedAt, openSince);
+    for (const [id, { endedAt, openSince, deliveredAt }] of latest)
+      put.run(id, endedAt, openSince, deliveredAt);
   };
 }

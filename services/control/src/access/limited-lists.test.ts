@@ -91,6 +91,16 @@ const lists: Readonly<Record<string, [path: string, isReached: (limited: Limits,
     '/v1/destinations',
     (limited, { id }) => limited.destinations?.includes(String(id)) ?? false,
   ],
+  listDestinationHealth: [
+    '/v1/destination-health',
+    (limited, { destination }) =>
+      limited.destinations?.includes(String((destination as Item)['id'])) ?? false,
+  ],
+  listIssues: [
+    '/v1/issues',
+    (limited, { destinationId }) =>
+      limited.sources === undefined && isNamed(limited.destinations, destinationId),
+  ],
   listDeliveries: ['/v1/deliveries', isOwn],
   listDeadLetters: ['/v1/dead-letters', isOwn],
   listDecisions: ['/v1/decisions', isOwn],
@@ -107,8 +117,8 @@ const files = {
   exportDecisions: '/v1/decisions',
 };
 
-const idOf = ({ ref, id, deliveryId, eventId, destinationId }: Item): string =>
-  JSON.stringify([ref, id, deliveryId, eventId, destinationId]);
+const idOf = ({ ref, id, deliveryId, eventId, destinationId, destination }: Item): string =>
+  JSON.stringify([ref, id, deliveryId, eventId, destinationId, destination]);
 
 test('every list of the table of access is tested here', () => {
   const inTable = Object.entries(access).flatMap(([id, { reach }]) => (reach === 'list' ? [id] : []));
@@ -157,6 +167,7 @@ test('what counts or changes all deliveries of a destination needs a token that 
   const deliveriesOf = '/v1/destinations/erp';
   const all = [
     { path: `${deliveriesOf}/stats` },
+    { path: `${deliveriesOf}/health` },
     { path: `${deliveriesOf}/failures` },
     { path: `${deliveriesOf}/pending` },
     { path: `${deliveriesOf}/recall` },

@@ -16,6 +16,11 @@ export function reachesDestination(caller: Limits, id: string): boolean {
   return !isLimited(caller) || (caller?.destinations?.includes(id) ?? false);
 }
 
+/** Whether the caller reaches the deliveries of all sources of the destination, and so its numbers. */
+export function reachesAllDeliveries(caller: Limits, id: string): boolean {
+  return caller?.sources === undefined && reachesDestination(caller, id);
+}
+
 /** A delivery belongs to a source and to a destination: each of the lists that the token has must name its own. */
 export function reachesDelivery(
   caller: Limits,

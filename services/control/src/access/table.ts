@@ -62,6 +62,8 @@ export const access: Readonly<Record<string, Access>> = {
 
   listDestinations: read('list'),
   getDestination: read('destination'),
+  listDestinationHealth: read('list'),
+  getDestinationHealth: read('all-deliveries'),
   createDestination: write('closed'),
   replaceDestination: write('destination'),
   updateDestination: write('destination'),
@@ -82,6 +84,9 @@ export const access: Readonly<Record<string, Access>> = {
 
   getDestinationPending: read('all-deliveries'),
   getOverview: read('closed'),
+
+  listIssues: read('list'),
+  updateIssue: write('all-deliveries'),
 
   listDeliveries: read('list'),
   exportDeliveries: read('list'),

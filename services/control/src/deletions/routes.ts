@@ -50,17 +50,23 @@ const requestFields = {
     { description: 'requested sources that get no delete events' },
   ),
 };
+const outcomeFields = {
+  delivered: count('deliveries that succeeded'),
+  dead: count('deliveries that are dead letters'),
+  waiting: count('deliveries that are pending, or whose outcome the history does not know'),
+};
 const requestSchema = Type.Object({
   ...requestFields,
   sources: Type.Array(
     Type.Object({
       ...sentSchema,
       delivered: Type.Optional(
-        count('deliveries that succeeded; this and the next two are absent while the history is unavailable'),
+        count('deliveries that succeeded; this and the rest are absent while the history is unavailable'),
       ),
-      dead: Type.Optional(count('deliveries that are dead letters')),
-      waiting: Type.Optional(
-        count('deliveries that are pending, or whose outcome the history does not know'),
+      dead: Type.Optional(outcomeFields.dead),
+      waiting: Type.Optional(outcomeFields.waiting),
+      byDestination: Type.Optional(
+        Type.Array(namedObject('DeletionOutcomes', { destinationId: Type.String(), ...outcomeFields })),
       ),
     }),
   ),

@@ -1,5 +1,6 @@
 /** The routes of the whole flow: from received to delivered with the reason of each exit, and what is pending. */
 import type { ConfigView } from '@tailrace/config';
+import { isExpected } from '@tailrace/deadletters';
 import { formatInstant, formatDuration, parseDuration } from '@tailrace/events';
 import {
   allDestinations,
@@ -34,7 +35,8 @@ const flowFields = {
   waiting: Type.Integer({ description: 'deliveries, not attempted yet' }),
   retrying: Type.Integer(),
   delivered: Type.Integer(),
-  dead: Type.Integer(),
+  dead: Type.Integer({ description: 'of a failure' }),
+  canceled: Type.Integer({ description: 'dead, and not of a failure: drained, or the user was deleted' }),
   unknown: Type.Integer({ description: 'sent or given up; the record of their last attempt was lost' }),
 };
 const totalSchema = namedObject(
@@ -45,6 +47,7 @@ const totalSchema = namedObject(
       description: 'why connected destinations did not get events, once for each destination',
     }),
     deadReasons: Type.Array(reasonCount, { description: 'why deliveries are dead' }),
+    canceledReasons: Type.Array(reasonCount),
     attempts: namedObject('AttemptCounts', countFields),
   },
   { description: 'deliveries count in the period in which they were made, with their current status' },
@@ -73,7 +76,7 @@ const overviewSchema = namedObject('Overview', {
   before: totalSchema,
   items: Type.Array(stepSchema, { description: 'all steps of the period, in order' }),
   pending: Type.Array(pendingSchema),
-  deadLetters: Type.Integer({ description: 'dead letters that were not replayed, of any age' }),
+  deadLetters: Type.Integer({ description: 'dead letters of a failure that were not replayed, of any age' }),
   breakers: Type.Array(breakerSchema, {
     description: 'destinations whose deliveries wait for an open circuit breaker, at most 20',
   }),
@@ -125,14 +128,14 @@ export function overviewRoutes(app: Api, { config, history, names }: OverviewNee
       const isBeforeLong = now - (since - span) > minutesFor;
       const before = { since: since - span, until: since, stepMs: isBeforeLong ? hourMs : stepMs };
       return history.read((queries) => {
-        const flow = queries.flowOf(period);
+        const flow = flowOf(queries.flowOf(period));
         const counts = queries.countsOf(allDestinations, period);
         return {
           since: formatInstant(since),
           until: formatInstant(until),
           step: formatDuration(stepMs),
           total: totalsOf(flow, counts),
-          before: totalsOf(queries.flowOf(before), queries.countsOf(allDestinations, before)),
+          before: totalsOf(flowOf(queries.flowOf(before)), queries.countsOf(allDestinations, before)),
           items: stepsOf(period, flow, counts),
           pending: showPending(queries.pendingOf(), names),
           deadLetters: queries.openDeadLetters(),
@@ -195,9 +198,17 @@ function showOpenSince(since: number | undefined) {
   return since === undefined ? {} : { openSince: formatInstant(since) };
 }
 
+type Flow = Omit<FlowRow, 'kind'> & { readonly kind: FlowRow['kind'] | 'canceled' };
+
+function flowOf(rows: readonly FlowRow[]): readonly Flow[] {
+  return rows.map((row) =>
+    row.kind === 'dead' && isExpected(row.reason) ? { ...row, kind: 'canceled' as const } : row,
+  );
+}
+
 function stepsOf(
   { since, until, stepMs }: { readonly since: number; readonly until: number; readonly stepMs: number },
-  flow: readonly FlowRow[],
+  flow: readonly Flow[],
   counts: ReadonlyMap<number, Counts>,
 ) {
   const byStep = Map.groupBy(flow, ({ at }) => at);
@@ -222,10 +233,10 @@ function stepOf(text: string | undefined, periodMs: number, unitMs: number): num
   return stepMs;
 }
 
-function sumOf(rows: readonly FlowRow[]) {
-  const of = (kind: FlowRow['kind']): number =>
+function sumOf(rows: readonly Flow[]) {
+  const of = (kind: Flow['kind']): number =>
     rows.reduce((sum, row) => sum + (row.kind === kind ? row.count : 0), 0);
-  const reasonsOf = (kind: FlowRow['kind']) => {
+  const reasonsOf = (kind: Flow['kind']) => {
     const sums = new Map<string, number>();
     for (const row of rows) {
       if (row.kind === kind && row.count > 0) sums.set(row.reason, (sums.get(row.reason) ?? 0) + row.count);
@@ -236,12 +247,13 @@ function sumOf(rows: readonly FlowRow[]) {
   return { fields: Object.fromEntries(kinds.map((kind) => [kind, of(kind)])), reasonsOf };
 }
 
-function totalsOf(rows: readonly FlowRow[], counts: ReadonlyMap<number, Counts>) {
+function totalsOf(rows: readonly Flow[], counts: ReadonlyMap<number, Counts>) {
   const { fields, reasonsOf } = sumOf(rows);
   return {
     ...fields,
     filtered: reasonsOf('filtered'),
     deadReasons: reasonsOf('dead'),
+    canceledReasons: reasonsOf('canceled'),
     attempts: showCounts(totalOf(counts.values())),
   };
 }

@@ -3,7 +3,7 @@
  * report the same spans, and none twice.
  */
 import { builtInSource } from '@tailrace/config';
-import type { DeadLetterSummary } from '@tailrace/deadletters';
+import { isExpected, type DeadLetterSummary } from '@tailrace/deadletters';
 
 /** Times are milliseconds since the epoch. */
 export interface DeadLetterCount {
@@ -15,9 +15,6 @@ export interface DeadLetterCount {
   readonly reasons: Readonly<Record<string, number>>;
 }
 
-/** Reasons that an operator or a deletion has caused. */
-const expectedReasons: readonly (string | undefined)[] = ['drained', 'user-deleted'];
-
 /** By the number of the span. */
 type Spans = Map<number, Map<string, number>>;
 
@@ -27,7 +24,7 @@ export function createDeadLetterCounts(spanMs: number) {
     /** Counts a dead letter, unless it belongs to an operational event or was expected. */
     add({ destinationId, sourceId, reason = 'malformed-record', diedAt }: DeadLetterSummary): void {
       if (destinationId === undefined || sourceId === builtInSource.id) return;
-      if (expectedReasons.includes(reason)) return;
+      if (isExpected(reason)) return;
       let spans = byDestination.get(destinationId);
       if (!spans) byDestination.set(destinationId, (spans = new Map<number, Map<string, number>>()));
       const number = Math.floor(diedAt / spanMs);

@@ -1,5 +1,6 @@
 /** The routes that read dead letters. They are listed and counted from the history; bodies are read from the topic. */
 import {
+  hasNoBody,
   lastAnswersOf,
   readDeadLetter,
   type CountRow,
@@ -69,6 +70,7 @@ export const tallyRowSchema = Type.Object({
   reason: Type.Optional(Type.String()),
   deadLetters: Type.Integer(),
   replayed: Type.Integer({ description: 'how many were replayed' }),
+  replayable: Type.Boolean({ description: 'false for those of deleted users, which have no body' }),
   oldestAt: time(),
   newestAt: time(),
 });
@@ -257,6 +259,7 @@ function showLetter({ summary, record }: DeadLetter, role: Role | undefined) {
 export function showRows(rows: readonly CountRow[]) {
   return rows.map(({ oldestAt, newestAt, ...row }) => ({
     ...row,
+    replayable: !hasNoBody(row),
     oldestAt: formatInstant(oldestAt),
     newestAt: formatInstant(newestAt),
   }));

@@ -8,6 +8,7 @@ import { formatCount } from '../../parts/format.ts';
 import { Status } from '../../parts/status.tsx';
 import { Table, type Column } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
+import { hrefOf } from '../../url/location.ts';
 
 const words = {
   unaffectedReasons: { disabled: 'the source is disabled', 'no-destination': 'no destination is connected' },
@@ -16,20 +17,60 @@ const words = {
 };
 
 const everyMs = 3_000;
-type Row = Schema['Deletion']['sources'][number];
+type Source = Schema['Deletion']['sources'][number];
+
+/** A destination of a source. Without the history, its outcomes are not known. */
+interface Row {
+  readonly sourceId: string;
+  readonly sent: number;
+  readonly destinationId: string;
+  readonly outcomes: Schema['DeletionOutcomes'] | undefined;
+}
+
+function rowsOf({ sourceId, sent, destinations, byDestination }: Source): Row[] {
+  return destinations.map((destinationId) => {
+    const outcomes = byDestination?.find((one) => one.destinationId === destinationId);
+    return { sourceId, sent, destinationId, outcomes };
+  });
+}
+
+type Counts = Pick<Schema['DeletionOutcomes'], 'dead' | 'waiting'>;
+
+/** The worst of what has become of the notifications. */
+function stateOf({ dead, waiting }: Counts): string {
+  if (dead > 0) return 'dead';
+  return waiting > 0 ? 'pending' : 'delivered';
+}
+
+function stateOfAll({ state, sources }: Schema['Deletion']): string {
+  const known = sources.flatMap(({ byDestination = [] }) => byDestination);
+  if (state === 'sending' || known.length === 0) return state;
+  const sum = (name: keyof Counts): number => known.reduce((total, one) => total + one[name], 0);
+  return stateOf({ dead: sum('dead'), waiting: sum('waiting') });
+}
 
 const count = (value: number | undefined): string => (value === undefined ? '–' : formatCount(value));
 
 const columns: readonly Column<Row>[] = [
   { title: 'Source', cell: ({ sourceId }) => sourceId },
-  { title: 'Destinations', kind: 'wrap', cell: ({ destinations }) => destinations.join(', ') },
+  {
+    title: 'Destination',
+    cell: ({ destinationId: id }) => <a href={hrefOf(['destinations', id])}>{id}</a>,
+  },
+  { title: 'Status', cell: ({ outcomes }) => outcomes && <Status of={stateOf(outcomes)} /> },
   { title: 'Sent', kind: 'number', cell: ({ sent }) => count(sent) },
-  { title: 'Delivered', kind: 'number', cell: ({ delivered }) => count(delivered) },
-  { title: 'Pending', kind: 'number', cell: ({ waiting }) => count(waiting) },
-  { title: 'Dead', kind: 'number', cell: ({ dead }) => count(dead) },
+  { title: 'Delivered', kind: 'number', cell: ({ outcomes }) => count(outcomes?.delivered) },
+  { title: 'Pending', kind: 'number', cell: ({ outcomes }) => count(outcomes?.waiting) },
+  { title: 'Dead', kind: 'number', cell: ({ outcomes }) => count(outcomes?.dead) },
+  {
+    title: 'Deliveries',
+    cell: ({ sourceId: source, destinationId: destination }) => (
+      <a href={hrefOf(['deliveries'], { source, destination, type: 'delete' })}>Deliveries</a>
+    ),
+  },
 ];
 
-/** A deletion request with its progress at each source. */
+/** A deletion request with its progress at each destination. */
 export function DeletionPage({ id }: { readonly id: string }) {
   const params = { path: { id } };
   const { data, error, reload } = useGet('/v1/deletions/{id}', params, { everyMs });
@@ -37,7 +78,7 @@ export function DeletionPage({ id }: { readonly id: string }) {
   const moment = (at: string | undefined) => at !== undefined && <Time at={at} />;
   return (
     <div class="stack">
-      <PageHead title={id} lead={<Status of={data.state} />}>
+      <PageHead title={id} lead={<Status of={stateOfAll(data)} />}>
         {may('write') && data.liftedAt === undefined && (
           <Action
             kind="danger"
@@ -71,10 +112,10 @@ export function DeletionPage({ id }: { readonly id: string }) {
       </Card>
       <Card flush>
         <Table
-          label="Source"
+          label="Destinations"
           columns={columns}
-          items={data.sources}
-          keyOf={({ sourceId }) => sourceId}
+          items={data.sources.flatMap(rowsOf)}
+          keyOf={({ sourceId, destinationId }) => `${sourceId} ${destinationId}`}
           empty={null}
         />
       </Card>

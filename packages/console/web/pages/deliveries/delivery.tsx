@@ -65,7 +65,9 @@ function Actions({
   readonly delivery: DeliveryWithAttempts;
   readonly onDone: () => unknown;
 }) {
-  const { deliveryId, destinationId, status } = delivery;
+  const { deliveryId, destinationId, status, reason } = delivery;
+  // The body is removed.
+  if (status === 'dead' && reason === 'user-deleted') return null;
   if (hasEnded(status)) {
     return (
       <Action

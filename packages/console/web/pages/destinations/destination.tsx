@@ -1,6 +1,6 @@
 /** One destination: its state and actions, and the tabs below. */
-import { api, askWhole } from '../../api/client.ts';
-import { useResource } from '../../api/resource.ts';
+import { api, askWhole, type Schema } from '../../api/client.ts';
+import { useGet, useResource } from '../../api/resource.ts';
 import { isLimitedToBoth, may } from '../../api/session.ts';
 import { Action } from '../../parts/action.tsx';
 import { LinkButton } from '../../parts/button.tsx';
@@ -14,6 +14,7 @@ import type { Destination } from './draft.ts';
 import { Failures } from './activity/failures.tsx';
 import { FilterPart } from './filter/index.tsx';
 import { DestinationOverview } from './activity/overview.tsx';
+import { HealthLine } from './health.tsx';
 import { requests } from './requests.ts';
 import { DestinationSettings } from './settings.tsx';
 import { stateOf } from './state.ts';
@@ -28,6 +29,8 @@ const words = {
   disabledLead:
     'Events pass it by until you enable it, and are not delivered later. Send a test event first to see whether the receiver accepts it.',
 };
+
+const healthEveryMs = 10_000;
 
 const titles = {
   overview: 'Overview',
@@ -101,11 +104,32 @@ function Limited({ id }: { readonly id: string }) {
   );
 }
 
+/** The numbers of a whole destination are not for every token. */
 function Lead({ destination }: { readonly destination: Destination }) {
+  return isLimitedToBoth.value ? (
+    <LeadWith destination={destination} health={undefined} />
+  ) : (
+    <LeadWithHealth destination={destination} />
+  );
+}
+
+function LeadWithHealth({ destination }: { readonly destination: Destination }) {
+  const params = { path: { id: destination.id } };
+  const { data } = useGet('/v1/destinations/{id}/health', params, { everyMs: healthEveryMs });
+  return <LeadWith destination={destination} health={data} />;
+}
+
+interface LeadProps {
+  readonly destination: Destination;
+  readonly health: Schema['DestinationHealth'] | undefined;
+}
+
+function LeadWith({ destination, health }: LeadProps) {
   return (
     <span class="row">
       <code>{destination.id}</code>
-      <Status of={stateOf(destination)} />
+      <Status of={stateOf(destination, health)} />
+      <HealthLine of={health} />
       {destination.sources.map((id) => (
         <a key={id} href={hrefOf(['sources', id])}>
           {id}

@@ -1,13 +1,15 @@
+import type { Schema } from '../../api/client.ts';
 import { isLimited, may } from '../../api/session.ts';
 import { LinkButton } from '../../parts/button.tsx';
 import { Empty, PageHead } from '../../parts/card.tsx';
 import { useList } from '../../lists/pager.tsx';
 import { ListSearch } from '../../lists/list-search.tsx';
+import { formatCount } from '../../parts/format.ts';
 import { Status } from '../../parts/status.tsx';
 import { PagedTable, type Column } from '../../parts/table.tsx';
 import { text } from '../../text/index.ts';
 import { hrefOf, type PageProps } from '../../url/location.ts';
-import type { Destination } from './draft.ts';
+import { LastSuccess, SuccessRate } from './health.tsx';
 import { stateOf } from './state.ts';
 
 const words = {
@@ -15,28 +17,34 @@ const words = {
     'A destination receives events at up to five URLs. Choose a type from the catalog, connect sources, send a test event, and enable it.',
 };
 
-const columns: readonly Column<Destination>[] = [
+const columns: readonly Column<Schema['DestinationWithHealth']>[] = [
   {
     title: 'Id',
-    cell: ({ id }) => (
+    cell: ({ destination: { id } }) => (
       <a class="row-link" href={hrefOf(['destinations', id])}>
         {id}
       </a>
     ),
   },
-  { title: 'Name', cell: ({ name }) => name, kind: 'wrap' },
-  { title: 'Status', cell: (destination) => <Status of={stateOf(destination)} /> },
-  { title: 'Sources', cell: ({ sources }) => sources.join(', '), kind: 'wrap' },
+  { title: 'Name', cell: ({ destination }) => destination.name, kind: 'wrap' },
+  {
+    title: 'Health',
+    cell: ({ destination, health }) => <Status of={stateOf(destination, health)} />,
+  },
+  { title: 'Delivered (1 h)', kind: 'number', cell: ({ health }) => <SuccessRate of={health} /> },
+  { title: 'Last success', cell: ({ health }) => <LastSuccess of={health} /> },
+  { title: 'Pending', kind: 'number', cell: ({ health }) => health && formatCount(health.pending) },
+  { title: 'Sources', cell: ({ destination }) => destination.sources.join(', '), kind: 'wrap' },
   {
     title: 'URLs',
     kind: 'wrap',
-    cell: ({ settings }) => settings.webhooks.map(({ url }) => <div key={url}>{url}</div>),
+    cell: ({ destination }) => destination.settings.webhooks.map(({ url }) => <div key={url}>{url}</div>),
   },
 ];
 
 export function DestinationList({ query }: Pick<PageProps, 'query'>) {
   const { search = '' } = query;
-  const pages = useList('/v1/destinations', { query: search === '' ? {} : { search } });
+  const pages = useList('/v1/destination-health', { query: search === '' ? {} : { search } });
   const create = may('write') && !isLimited.value && (
     <LinkButton kind="main-action" href={hrefOf(['destinations', '+new'])}>
       Create a destination
@@ -55,7 +63,7 @@ export function DestinationList({ query }: Pick<PageProps, 'query'>) {
         label={text.shell.pages.destinations}
         columns={columns}
         pages={pages}
-        keyOf={({ id }) => id}
+        keyOf={({ destination }) => destination.id}
         empty={
           search === '' ? (
             <Empty title="No destinations yet" lead={words.emptyLead}>

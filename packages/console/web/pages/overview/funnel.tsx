@@ -16,9 +16,9 @@ interface Step {
 }
 
 function stepsOf({ total, since, until }: Schema['Overview']): Step[] {
-  const { received, blocked, unconnected, delivered, dead, retrying, waiting, unknown } = total;
-  const { filtered, deadReasons } = total;
-  const made = delivered + dead + retrying + waiting + unknown;
+  const { received, blocked, unconnected, delivered, dead, retrying, waiting, canceled, unknown } = total;
+  const { filtered, deadReasons, canceledReasons } = total;
+  const made = delivered + dead + retrying + waiting + canceled + unknown;
   const routed = made + filtered.reduce((sum, { count }) => sum + count, 0);
   const all = hrefOf(['deliveries'], { since, until });
   const list = (status: string): string => hrefOf(['deliveries'], { status, since, until });
@@ -71,6 +71,13 @@ function stepsOf({ total, since, until }: Schema['Overview']): Step[] {
         count,
         of: made,
         tone: 'bad' as const,
+        href: hrefOf(['replays'], { reason }),
+      })),
+      ...canceledReasons.map(({ reason, count }) => ({
+        label: `canceled: ${said(reason)}`,
+        count,
+        of: made,
+        tone: 'neutral' as const,
         href: hrefOf(['replays'], { reason }),
       })),
     ]),

@@ -101,5 +101,6 @@ function Content({ overview: data }: { readonly overview: Schema['Overview'] | u
 }
 
 function sumOf({ total }: Schema['Overview']): number {
-  return total.delivered + total.dead + total.retrying + total.waiting + total.unknown;
+  const { delivered, dead, retrying, waiting, canceled, unknown } = total;
+  return delivered + dead + retrying + waiting + canceled + unknown;
 }

@@ -54,7 +54,7 @@ export function Numbers({ overview }: { readonly overview: Schema['Overview'] | 
         label="Dead letters"
         href={hrefOf(['replays'])}
         value={overview && formatCount(deadLetters)}
-        hint="not replayed, all time"
+        hint="of failures, not replayed, all time"
       />
     </div>
   );

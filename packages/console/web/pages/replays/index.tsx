@@ -45,10 +45,10 @@ export default function ReplaysPage({ query }: PageProps) {
     { title: 'Latest', cell: ({ newestAt }) => <Ago at={newestAt} /> },
     {
       title: 'Deliveries',
-      cell: ({ destinationId, reason = '', deadLetters, replayed }) => (
+      cell: ({ destinationId, reason = '', deadLetters, replayed, replayable }) => (
         <span class="row">
           <a href={hrefOf(['deliveries'], { status: 'dead', destination: destinationId })}>Deliveries</a>
-          {may('write') && deadLetters > replayed && destinationId !== undefined && (
+          {may('write') && replayable && deadLetters > replayed && destinationId !== undefined && (
             <Button
               small
               onClick={() => {

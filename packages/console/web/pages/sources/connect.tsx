@@ -10,6 +10,7 @@ import { ErrorNote } from '../../parts/notes.tsx';
 import { useList } from '../../lists/pager.tsx';
 import { Status } from '../../parts/status.tsx';
 import { hrefOf, setQuery } from '../../url/location.ts';
+import { HealthLine } from '../destinations/health.tsx';
 import { stateOf } from '../destinations/state.ts';
 import { Calls } from './calls.tsx';
 import { knownEndpoint } from './endpoint.ts';
@@ -84,7 +85,7 @@ function Snippets({ source, query }: ConnectProps) {
 }
 
 function DestinationsOf({ id }: { readonly id: string }) {
-  const pages = useList('/v1/destinations', { query: { source: id } });
+  const pages = useList('/v1/destination-health', { query: { source: id } });
   const { items, isLoading, error } = pages;
   const create = may('write') && !isLimited.value && (
     <LinkButton small href={hrefOf(['destinations', '+new'], { source: id })}>
@@ -101,10 +102,11 @@ function DestinationsOf({ id }: { readonly id: string }) {
         />
       )}
       <ul class="stack tight">
-        {items.map((destination) => (
+        {items.map(({ destination, health }) => (
           <li key={destination.id} class="row">
             <a href={hrefOf(['destinations', destination.id])}>{destination.name ?? destination.id}</a>
-            <Status of={stateOf(destination)} />
+            <Status of={stateOf(destination, health)} />
+            <HealthLine of={health} />
           </li>
         ))}
       </ul>

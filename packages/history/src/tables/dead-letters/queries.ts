@@ -1,10 +1,10 @@
 /** Queries of dead letters: lists by filter, those of a delivery, and counts by destination and reason. */
 import type { DatabaseSync } from 'node:sqlite';
-import type { CountRow, DeadLetterSummary } from '@tailrace/deadletters';
+import { isExpected, type CountRow, type DeadLetterSummary } from '@tailrace/deadletters';
 import type { RecordPosition } from '@tailrace/records';
 import { bounded } from '../../facts/bounded.ts';
 import { listQueries, type ListFilter } from '../../sqlite/list.ts';
-import { plain, type SqlRow } from '../../sqlite/row.ts';
+import { plain, textOf, type SqlRow } from '../../sqlite/row.ts';
 import { deadLetterIndexes, hourMs, minuteMs } from '../../schema/schema.ts';
 import { deadLetterOf } from './rows.ts';
 
@@ -35,7 +35,9 @@ export function deadLetterQueries(db: DatabaseSync) {
         AND (?5 IS NULL OR type IN (SELECT value FROM json_each(?5)))
       GROUP BY destination_id, reason`);
   const [minutes, hours] = [sums('dead_minutes'), sums('dead_hours')];
-  const open = db.prepare('SELECT sum(letters - replayed) AS letters FROM dead_hours');
+  const open = db.prepare(
+    'SELECT reason, sum(letters - replayed) AS letters FROM dead_hours GROUP BY reason',
+  );
 
   return {
     listDeadLetters: listQueries(db, {
@@ -79,8 +81,12 @@ export function deadLetterQueries(db: DatabaseSync) {
         ...minutes.all(toHour, to, ...among),
       ].map(countRowOf);
     },
-    /** How many were not replayed. */
-    openDeadLetters: (): number => Number(open.get()?.['letters'] ?? 0),
+    /** How many are of a failure, and were not replayed. */
+    openDeadLetters: (): number =>
+      open
+        .all()
+        .filter((row) => !isExpected(textOf(row, 'reason')))
+        .reduce((sum, row) => sum + Number(row['letters']), 0),
   };
 }
 

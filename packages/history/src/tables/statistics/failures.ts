@@ -1,5 +1,6 @@
-/** Counts failed attempts and dead deliveries by destination, minute and reason, while they are written. */
+/** Counts failed attempts, and deliveries that are dead of a failure, by destination, minute and reason, while they are written. */
 import type { DatabaseSync } from 'node:sqlite';
+import { isExpected } from '@tailrace/deadletters';
 import type { DeliveryRow, DeliveryState } from '../../facts/delivery-row.ts';
 import type { AttemptRow } from '../../facts/facts.ts';
 import { minuteMs } from '../../schema/schema.ts';
@@ -26,11 +27,14 @@ export function createFailureCounts(db: DatabaseSync) {
     },
     /** A delivery was dead, or is dead now. */
     changed(before: DeliveryRow | undefined, now: DeliveryRow): void {
-      const wasDead = before?.state.status === 'dead' ? before.state : undefined;
-      const isDead = now.state.status === 'dead' ? now.state : undefined;
+      const [wasDead, isDead] = [failedIn(before?.state), failedIn(now.state)];
       if (wasDead === isDead) return;
       if (wasDead) count(now, wasDead, -1);
       if (isDead) count(now, isDead, 1);
     },
   };
+}
+
+function failedIn(state: DeliveryState | undefined): DeliveryState | undefined {
+  return state?.status === 'dead' && !isExpected(state.reason) ? state : undefined;
 }

@@ -10,18 +10,32 @@ import {
   type ConfigSnapshot,
   type Destination,
 } from '@tailrace/config';
-import type { Role } from '../../access/authenticate.ts';
-import { reachesSource } from '../../access/limits.ts';
+import type { Caller, Role } from '../../access/authenticate.ts';
+import { reachesDestination, reachesSource } from '../../access/limits.ts';
 import { currentRequest } from '../../audit/context.ts';
 import { isMaskedFor } from '../../access/mask.ts';
 import { entryNotFound } from '../../http/errors.ts';
 import { entriesOf, requireValid } from '../entry/change.ts';
+import { matchesSearch } from '../entry/search.ts';
 
 /** @throws TailraceError `not-found` */
 export function loadDestination(current: Pick<ConfigSnapshot, 'destination'>, id: string): Destination {
   const destination = current.destination(id);
   if (!destination) throw entryNotFound('destination', id);
   return destination;
+}
+
+/** The destinations that the caller reaches and the query of a list finds, by id. */
+export function findDestinations(
+  current: Pick<ConfigSnapshot, 'destinations'>,
+  caller: Caller | undefined,
+  { search, source }: { readonly search?: string; readonly source?: string },
+): readonly Destination[] {
+  const isFound = matchesSearch(search);
+  return current
+    .destinations()
+    .filter((one) => reachesDestination(caller, one.id) && isFound(one))
+    .filter(({ sources }) => source === undefined || sources.includes(source));
 }
 
 export const destinationEntries = (config: ConfigEditor) =>

@@ -2,15 +2,14 @@
 import { randomBytes } from 'node:crypto';
 import { destinationSchema, type ConfigEditor } from '@tailrace/config';
 import Type from 'typebox';
-import { reachesDestination } from '../../access/limits.ts';
 import { closedObject, documentOnly, etagHeader, ifMatch, named } from '../../http/schemas.ts';
 import { pageInOrder, pageOf, pageParameters } from '../../http/page.ts';
 import { routesOf, type Api } from '../../http/api.ts';
-import { destinationEntries, showDestination } from './destination.ts';
+import { destinationEntries, findDestinations, showDestination } from './destination.ts';
 import { destinationBodies } from '../entry/bodies.ts';
-import { matchesSearch, searchParameter } from '../entry/search.ts';
+import { searchParameter } from '../entry/search.ts';
 
-const destination = documentOnly(
+export const destination = documentOnly(
   named('Destination', destinationSchema),
   'a destination with a mask for each secret',
 );
@@ -22,8 +21,8 @@ export const destinationErrors = [
   'secret-locked',
 ] as const;
 
-const listDestinationsQuery = closedObject({
-  ...pageParameters,
+/** To be spread into the query of a list of destinations. */
+export const findParameters = {
   ...searchParameter,
   source: Type.Optional(
     Type.String({
@@ -31,7 +30,7 @@ const listDestinationsQuery = closedObject({
       description: 'the id of a source: only destinations connected to it',
     }),
   ),
-});
+};
 
 export function destinationRoutes(app: Api, config: ConfigEditor): void {
   const route = routesOf(app, 'Destinations');
@@ -39,15 +38,10 @@ export function destinationRoutes(app: Api, config: ConfigEditor): void {
   route.get('/destinations', {
     operationId: 'listDestinations',
     summary: 'List the destinations by id',
-    querystring: listDestinationsQuery,
+    querystring: closedObject({ ...pageParameters, ...findParameters }),
     response: { 200: pageOf(destination) },
     handler: ({ query, role, caller }) => {
-      const { search, source } = query;
-      const isFound = matchesSearch(search);
-      const found = config
-        .destinations()
-        .filter((one) => reachesDestination(caller, one.id) && isFound(one))
-        .filter(({ sources }) => source === undefined || sources.includes(source));
+      const found = findDestinations(config, caller, query);
       const { items, ...rest } = pageInOrder('destinations', found, query, ({ id }) => id);
       return { items: items.map((one) => showDestination(one, role)), ...rest };
     },

@@ -1,0 +1,113 @@
+/**
+ * The routes of the health of destinations. It is not a field of the entries: these are what a client sends back and applies, with an ETag
+ * that changes when they change, and they are read also without the history.
+ */
+import type { ConfigView, Destination } from '@tailrace/config';
+import { isTailraceError } from '@tailrace/errors';
+import { formatInstant } from '@tailrace/events';
+import { noHealthFacts, type HealthFacts, type History } from '@tailrace/history';
+import Type from 'typebox';
+import type { Caller } from '../access/authenticate.ts';
+import { reachesAllDeliveries } from '../access/limits.ts';
+import {
+  findDestinations,
+  loadDestination,
+  showDestination,
+} from '../configuration/destinations/destination.ts';
+import { destination as entrySchema, findParameters } from '../configuration/destinations/routes.ts';
+import { routesOf, type Api } from '../http/api.ts';
+import { pageInOrder, pageOf, pageParameters } from '../http/page.ts';
+import { closedObject, namedObject, time } from '../http/schemas.ts';
+import { countOf, healthOf, healthStates } from './health.ts';
+
+const healthSchema = namedObject('DestinationHealth', {
+  state: Type.Enum([...healthStates], {
+    description:
+      'failing: a circuit breaker is open, or at least half of the latest attempts fail; retrying: deliveries wait after a failure; ' +
+      'no-traffic: no attempts in the last hour',
+  }),
+  attempts: Type.Integer({ description: 'in the last hour' }),
+  delivered: Type.Integer({ description: 'of these attempts' }),
+  lastSuccessAt: Type.Optional(time('when an event was last delivered, as far as the history knows')),
+  pending: Type.Integer({ description: 'deliveries' }),
+  retrying: Type.Integer({ description: 'pending deliveries that have failed' }),
+});
+const itemSchema = namedObject('DestinationWithHealth', {
+  destination: entrySchema,
+  health: Type.Optional(healthSchema),
+});
+
+export function healthRoutes(app: Api, config: ConfigView, history: Pick<History, 'read'>): void {
+  const route = routesOf(app, 'Destinations');
+
+  route.get('/destination-health', {
+    operationId: 'listDestinationHealth',
+    summary: 'List the destinations with their health, worst first',
+    description:
+      'Without the history the list has no health, and is sorted by id. So it is for a token that is limited to sources, because the health ' +
+      'is that of the deliveries of all sources.',
+    querystring: closedObject({ ...pageParameters, ...findParameters }),
+    response: { 200: pageOf(itemSchema) },
+    handler: ({ query, role, caller }) => {
+      const facts = knownFacts(history, caller);
+      const found = findDestinations(config, caller, query).map((one) => {
+        const isKnown = facts !== undefined && reachesAllDeliveries(caller, one.id);
+        const health = isKnown ? showHealth(one, facts.get(one.id)) : undefined;
+        return { destination: one, health, key: orderOf(one, health) };
+      });
+      const sorted = found.sort((a, b) => (a.key < b.key ? -1 : 1));
+      const { items, ...rest } = pageInOrder('destination-health', sorted, query, ({ key }) => key);
+      return {
+        items: items.map(({ destination, health }) => ({
+          destination: showDestination(destination, role),
+          ...(health && { health }),
+        })),
+        ...rest,
+      };
+    },
+  });
+
+  route.get('/destinations/:id/health', {
+    operationId: 'getDestinationHealth',
+    summary: 'Get the health of a destination',
+    response: { 200: healthSchema },
+    errors: ['history-unavailable'],
+    handler: ({ params: { id } }) => {
+      const destination = loadDestination(config, id);
+      return showHealth(destination, history.read((queries) => queries.healthFacts([id])).get(id));
+    },
+  });
+}
+
+/** A limited token costs as much as what it reaches. */
+function knownFacts(
+  history: Pick<History, 'read'>,
+  caller: Caller | undefined,
+): ReadonlyMap<string, HealthFacts> | undefined {
+  try {
+    return history.read((queries) => queries.healthFacts(caller?.destinations));
+  } catch (error) {
+    if (isTailraceError(error, 'history-unavailable')) return undefined;
+    throw error;
+  }
+}
+
+function showHealth(destination: Destination, facts: HealthFacts = noHealthFacts) {
+  const { attempts, pending, retrying, deliveredAt } = facts;
+  return {
+    state: healthOf(destination, facts),
+    attempts: countOf(attempts),
+    delivered: attempts.delivered,
+    ...(deliveredAt !== null && { lastSuccessAt: formatInstant(deliveredAt) }),
+    pending,
+    retrying,
+  };
+}
+
+/** The worst state is the first, in it the lowest success rate. */
+function orderOf({ id }: Destination, health: ReturnType<typeof showHealth> | undefined): string {
+  if (!health) return id;
+  const { state, attempts, delivered } = health;
+  const rate = attempts === 0 ? 1 : delivered / attempts;
+  return `${healthStates.indexOf(state)} ${rate.toFixed(6)} ${id}`;
+}
