@@ -137,6 +137,8 @@ test('deliveries, statistics and dead letters are shown, and sent again', async 
   await run(['get', 'events', 'web'], /0 events/);
 
   await run(['resend', one.deliveryId], new RegExp(one.deliveryId));
+  await control.historyRead();
+  await run(['get', 'delivery', one.deliveryId], /sent again by TAILRACE_API_TOKEN/);
   await run(['retry', '--destination', 'crm'], /crm/);
   await run(['drain', '--destination', 'crm', '--yes'], /crm/);
   await run(['get', 'recall', 'crm'], /0 dead letters made; 0 of 2 partitions/);

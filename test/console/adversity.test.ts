@@ -493,6 +493,7 @@ test('days are days in UTC, and times are exact in zones of half hours and when 
     createdAt: summer,
     changedAt: winter,
     history: [attempt],
+    resends: [],
   };
   for (const [timezoneId, shownSummer, shownWinter] of [
     ['Europe/Berlin', '2026-10-25 02:30:00', '2026-10-25 02:30:00'],

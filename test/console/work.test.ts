@@ -249,6 +249,8 @@ test('chosen deliveries are sent again, and each that is refused says why', asyn
   const { items } = await control.expect(200, { path: '/v1/dead-letters?destination=erp' });
   const resent = (items as { replayed: boolean; deliveryId: string }[]).filter(({ replayed }) => replayed);
   assert.equal(resent.length, 2);
+  await visit(page, `#/deliveries/${resent[0]?.deliveryId ?? ''}`, 'Order Completed');
+  await page.getByText('Sent again by TAILRACE_API_TOKEN').waitFor();
 
   // Pending deliveries are attempted anyway, so they are refused.
   await visit(page, '#/deliveries?destination=mailer', 'Deliveries');

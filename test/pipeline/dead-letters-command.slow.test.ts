@@ -76,7 +76,9 @@ test('a replay publishes the dead letter as a delivery without attempts', async 
     assert.equal(replay.partition, letter.partition);
     assert.deepEqual([replay.key, replay.value], [letter.key, letter.value]);
     const kept = ['delivery-id', 'event-id', 'source-id', 'destination-id', 'type', 'traceparent'];
-    assert.deepEqual(textHeaders(replay), {
+    const { 'replayed-by': by = '', ...headers } = textHeaders(replay);
+    assert.match(by, /.@./, 'the user of the command line');
+    assert.deepEqual(headers, {
       ...Object.fromEntries(kept.map((name) => [name, headerOf(letter, name)])),
       'event-accepted-at': '2026-05-01T08:00:00.000Z',
       attempt: '0',

@@ -6,7 +6,7 @@ import { encodeAudit, newAudit, type AuditActor, type AuditedField } from '@tail
 import type { CommandContext } from './command.ts';
 
 /** `user@host`; in a container without user names, the number of the user. */
-function actor(): AuditActor {
+export function actor(): AuditActor {
   let user: string;
   try {
     user = userInfo().username;

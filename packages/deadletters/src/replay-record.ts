@@ -4,6 +4,7 @@ import {
   eventAcceptedAtHeader,
   formatPosition,
   progressHeaders,
+  replayedByHeader,
   replayedFromHeader,
 } from '@tailrace/records';
 
@@ -12,17 +13,24 @@ import {
  *
  * @param record of the delivery, in any topic; the partition is the same in all of them
  * @param isDeadLetter whether the record is a dead letter, which is then counted as replayed
+ * @param by the name of the token or the user who has asked for it, where it is known
  */
-export function replayRecord(record: ConsumedRecord, topic: string, isDeadLetter: boolean): ExclusiveRecord {
+export function replayRecord(
+  record: ConsumedRecord,
+  topic: string,
+  isDeadLetter: boolean,
+  by: string | undefined,
+): ExclusiveRecord {
   const { partition, key, value, headerList } = record;
   const kept = headerList.filter(([name]) => !progressHeaders.has(name));
   const origin = isDeadLetter ? ([[replayedFromHeader, formatPosition(record)]] as const) : [];
+  const asker = by === undefined ? [] : ([[replayedByHeader, by]] as const);
   return {
     topic,
     partition,
     key,
     value,
-    headers: [...kept, ...eventAcceptedAt(record), ['attempt', '0'], ...origin],
+    headers: [...kept, ...eventAcceptedAt(record), ['attempt', '0'], ...origin, ...asker],
   };
 }
 

@@ -66,17 +66,18 @@ export class WriterSession {
   }
 
   /**
-   * Publishes those of the dead letters that no other replay has published, all or none, and returns their number.
+   * Publishes those of the dead letters that no other replay has published, all or none, and returns their number. `by` is as for
+   * `replayRecord`.
    *
    * @throws TailraceError as `ExclusivePublisher`
    */
-  async publish(letters: readonly DeadLetter[]): Promise<number> {
+  async publish(letters: readonly DeadLetter[], by: string | undefined): Promise<number> {
     const publication = this.#last.then(async () => {
       if (this.#failure !== undefined) throw this.#failure;
       const due = letters.filter((letter) => !this.has(letter));
       if (due.length === 0) return 0;
       const publisher = await this.#publisher;
-      const records = due.map(({ record }) => replayRecord(record, this.#topic, true));
+      const records = due.map(({ record }) => replayRecord(record, this.#topic, true, by));
       await publisher.publish(records).catch(this.#fail);
       for (const { record } of due) this.#published.addLetter(record);
       return due.length;

@@ -20,6 +20,8 @@ export interface ReplayOptions extends Pick<ReadOptions, 'filter'> {
   /** The end offsets of a count. Without them a replay whose deliveries fail again would never end. */
   readonly ends: ReadonlyMap<number, number>;
   readonly ratePerSecond: number;
+  /** The name of the token or the user who has asked for it. */
+  readonly by?: string | undefined;
   /** Ends the replay after the batch in flight. */
   readonly signal: AbortSignal;
   /** Called after each batch with the number replayed so far. */
@@ -137,7 +139,7 @@ class Replay {
 
   async #publish(session: WriterSession, batch: readonly DeadLetter[]): Promise<void> {
     if (batch.length === 0) return;
-    const { signal, onReplayed } = this.#options;
+    const { signal, onReplayed, by } = this.#options;
     await pause(this.#limiter.waitMs, signal);
     if (signal.aborted) {
       this.#interrupted = true;
@@ -145,7 +147,7 @@ class Replay {
     }
     this.#limiter.spend(batch.length);
     for (const { record } of batch) this.#uncertain.add(formatPosition(record));
-    this.#replayed += await session.publish(batch);
+    this.#replayed += await session.publish(batch, by);
     for (const { record } of batch) this.#uncertain.delete(formatPosition(record));
     this.#lastReplayAt = performance.now();
     onReplayed?.(this.#replayed);

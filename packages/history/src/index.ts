@@ -1,5 +1,5 @@
 export { deliveryStatuses, isPending, type DeliveryStatus } from './facts/delivery-row.ts';
-export type { AttemptRow } from './facts/facts.ts';
+export type { AttemptRow, Resend } from './facts/facts.ts';
 export { openHistory, type History, type HistoryStatus } from './history.ts';
 export { countLetters, readPage } from './slices.ts';
 export type { ListPosition, Slice } from './sqlite/list.ts';

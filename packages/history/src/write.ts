@@ -9,7 +9,7 @@ import { ended, isPending, merge, pendingStatuses, type DeliveryRow } from './fa
 import { createAttemptCounts } from './tables/statistics/attempts.ts';
 import { createFailureCounts } from './tables/statistics/failures.ts';
 import { createFlowWriter } from './tables/flow.ts';
-import type { AttemptRow, Fact } from './facts/facts.ts';
+import type { AttemptRow, Fact, Resend } from './facts/facts.ts';
 import type { Retention } from './retention.ts';
 import { rowOf } from './sqlite/row.ts';
 import { createUsageWriter } from './tables/usage/write.ts';
@@ -48,6 +48,7 @@ export function createWriter(db: DatabaseSync, { floorOf }: Pick<Retention, 'flo
     'UPDATE deliveries SET event = ?, user_key = ?, created_at = ? WHERE id = ?',
   );
   const insertAttempt = db.prepare('INSERT OR IGNORE INTO attempts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)');
+  const insertResend = db.prepare('INSERT OR IGNORE INTO resends VALUES (?, ?, ?)');
   const putDecision = decisionWriter(db);
   const putBreakers = breakerWriter(db);
   const findEnded = db.prepare(`
@@ -120,6 +121,7 @@ export function createWriter(db: DatabaseSync, { floorOf }: Pick<Retention, 'flo
       const touched = new Map<string, Touched>();
       const attempts: AttemptRow[] = [];
       const fresh: AttemptRow[] = [];
+      const resends: (readonly [deliveryId: string, resend: Resend])[] = [];
       for (const fact of facts) {
         if (fact.kind === 'usage') {
           putUsage(fact.usage);
@@ -136,6 +138,7 @@ export function createWriter(db: DatabaseSync, { floorOf }: Pick<Retention, 'flo
           mergeDelivery(touched, fact.delivery, change === 'added');
           if (change) backlog.count(destinationId, change, createdAt);
           if (fact.kind === 'attempt') attempts.push(fact.attempt);
+          else if (fact.resend) resends.push([fact.delivery.id, fact.resend]);
         }
       }
       for (const delivery of touched.values()) putDelivery(delivery);
@@ -147,6 +150,7 @@ export function createWriter(db: DatabaseSync, { floorOf }: Pick<Retention, 'flo
         const { destinationId, outcome, startedAt, latencyMs } = attempt;
         if (outcome === 'delivered') backlog.count(destinationId, 'ended', startedAt + latencyMs);
       }
+      for (const [id, { at, by }] of resends) insertResend.run(touched.get(id)?.key ?? 0, at, by);
       putBreakers(fresh);
       counts.add(fresh);
       flow.flush();

@@ -9,6 +9,9 @@ import { exchangesHeader } from './exchange.ts';
 /** The dead letter that a record of the replay topic was made from: `<partition>/<offset>`. */
 export const replayedFromHeader = 'replayed-from';
 
+/** Who has replayed or resent a delivery; on its record of the replay topic. */
+export const replayedByHeader = 'replayed-by';
+
 /** When the event of a replay was accepted; `accepted-at` is then the time of the replay. */
 export const eventAcceptedAtHeader = 'event-accepted-at';
 
@@ -42,6 +45,7 @@ export const progressHeaders: ReadonlySet<string> = new Set([
   exchangesHeader,
   'accepted-at',
   replayedFromHeader,
+  replayedByHeader,
 ]);
 
 const knownHeaders: ReadonlySet<string> = new Set([...identityHeaders, ...progressHeaders]);

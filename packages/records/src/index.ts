@@ -13,6 +13,7 @@ export {
   encodeDelivery,
   eventAcceptedAtHeader,
   progressHeaders,
+  replayedByHeader,
   replayedFromHeader,
   userKeyOf,
   type Delivery,

@@ -7,7 +7,7 @@ import {
 } from '@tailrace/deadletters';
 import type { Kafka } from '@tailrace/kafka';
 import { topicNames, type TopicNames } from '@tailrace/topology';
-import { leaveEntry } from '../audit.ts';
+import { actor, leaveEntry } from '../audit.ts';
 import { exitCodes, UsageError, type CommandContext, type Outcome, type Run } from '../command.ts';
 import { withKafka } from '../kafka.ts';
 import { countOf, formatCount } from '../terminal/table.ts';
@@ -73,6 +73,7 @@ async function replayMatching(
           filter,
           ends: counts.ends,
           ratePerSecond: rate,
+          by: actor().name,
           signal: terminal.interruption(),
           onReplayed: showReplayed(terminal, due, rate),
         });

@@ -59,8 +59,23 @@ export function deliveryLines(delivery: Schema['DeliveryWithAttempts']): string[
       ['user', userKey],
       ['event id', delivery.eventId],
     ]),
-    ...delivery.history.flatMap(attemptLines),
+    ...happenedLines(delivery),
   ];
+}
+
+/** The attempts, and between them when it was replayed or resent. A control service of the release before does not tell. */
+function happenedLines({ history, resends = [] }: Partial<Schema['DeliveryWithAttempts']>): string[] {
+  const resent = resends.map(({ at, by }) => {
+    const line = `${coloured('dim', at)}  sent again${by === undefined ? '' : printable(` by ${by}`)}`;
+    return { at, lines: [line] };
+  });
+  const attempts = (history ?? []).map((attempt) => ({
+    at: attempt.startedAt,
+    lines: attemptLines(attempt),
+  }));
+  return [...resent, ...attempts]
+    .sort((one, other) => (one.at < other.at ? -1 : 1))
+    .flatMap(({ lines }) => lines);
 }
 
 /** What was sent and answered in a failed request: the connection, the headers, and the body of the response. */

@@ -11,6 +11,7 @@ import {
   exchangesHeader,
   objectIn,
   parsePosition,
+  replayedByHeader,
   userKeyOf,
   withExchanges,
   type AttemptRecord,
@@ -30,6 +31,14 @@ export type BacklogChange = 'added' | 'ended';
 /** A record of the replay topic that was made from a dead letter. */
 export interface LetterReplay extends RecordPosition {
   readonly deliveryId: string;
+}
+
+/** A delivery was replayed or resent. */
+export interface Resend {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  /** Null where it is not known. */
+  readonly by: string | null;
 }
 
 export interface AttemptRow {
@@ -56,6 +65,8 @@ export type Fact =
       readonly delivery: DeliveryRow;
       /** Undefined for a record of a retry topic. */
       readonly backlog: BacklogChange | undefined;
+      /** Of a record of the replay topic. */
+      readonly resend: Resend | undefined;
     }
   | {
       readonly kind: 'attempt';
@@ -92,9 +103,14 @@ export function factReader(names: TopicNames): (record: ConsumedRecord) => reado
       kind: 'delivery',
       delivery: placedRow(record, delivery, names),
       backlog: backlogChange(record.topic, names),
+      resend: record.topic === names.deliveriesReplay ? resendIn(record) : undefined,
     });
     return facts;
   };
+}
+
+function resendIn({ timestamp, headers }: ConsumedRecord): Resend {
+  return { at: timestamp, by: boundedOrNull(headers[replayedByHeader]?.toString()) };
 }
 
 function backlogChange(topic: string, names: TopicNames): BacklogChange | undefined {

@@ -94,6 +94,12 @@ export const tables = `
   ) WITHOUT ROWID;
   CREATE INDEX failures ON attempts (destination_id, reason, started_at) WHERE reason IS NOT NULL;
 
+  -- When a delivery was sent again, and by whom.
+  CREATE TABLE resends (
+    delivery INTEGER NOT NULL, at INTEGER NOT NULL, name TEXT,
+    PRIMARY KEY (delivery, at)
+  ) WITHOUT ROWID;
+
   -- Attempts of a destination in a minute and in an hour by outcome and latency, in the format of counts.ts.
   ${attemptCounts.map(attemptCountTable).join('\n')}
 

@@ -132,8 +132,11 @@ export const limitedTables: readonly LimitedTable[] = [
   },
 ];
 
-/** The bytes of an attempt without the text of its URLs. */
-const attemptBytes = 60;
+/** The rows that belong to a delivery, with the bytes of each, and a text of theirs. */
+const partsOfDeliveries = [
+  { table: 'attempts', bytes: 60, text: 'urls' },
+  { table: 'resends', bytes: 30, text: 'name' },
+];
 
 /** The table of sizes by owner, and the triggers that keep it. */
 export const shareTables = `
@@ -144,25 +147,29 @@ export const shareTables = `
     PRIMARY KEY (kind, owner, part)
   ) WITHOUT ROWID;
   ${limitedTables.map(triggersOf).join('\n')}
-  CREATE TRIGGER attempts_counted AFTER INSERT ON attempts BEGIN
-    UPDATE shares SET bytes = bytes + ${attemptBytes} + length(new.urls)
-    WHERE kind = 'deliveries' AND (owner, part) =
-      (SELECT source_id, destination_id FROM deliveries WHERE row = new.delivery);
-  END;
-  CREATE TRIGGER attempts_uncounted AFTER DELETE ON attempts BEGIN
-    UPDATE shares SET bytes = bytes - ${attemptBytes} - length(old.urls)
-    WHERE kind = 'deliveries' AND (owner, part) =
-      (SELECT source_id, destination_id FROM deliveries WHERE row = old.delivery);
-  END;
-  CREATE TRIGGER attempts_removed BEFORE DELETE ON deliveries BEGIN
-    DELETE FROM attempts WHERE delivery = old.row;
-  END;
+  ${partsOfDeliveries.map(partTriggersOf).join('\n')}
   CREATE TRIGGER filtered_events_removed BEFORE DELETE ON decisions BEGIN
     DELETE FROM filtered_events WHERE decision = old.row;
   END;
 `;
 
 type Row = 'new' | 'old';
+
+function partTriggersOf({ table, bytes, text }: (typeof partsOfDeliveries)[number]): string {
+  const owner = (row: Row): string =>
+    `WHERE kind = 'deliveries' AND (owner, part) =
+      (SELECT source_id, destination_id FROM deliveries WHERE row = ${row}.delivery)`;
+  return `
+  CREATE TRIGGER ${table}_counted AFTER INSERT ON ${table} BEGIN
+    UPDATE shares SET bytes = bytes + ${bytes} + length(ifnull(new.${text}, '')) ${owner('new')};
+  END;
+  CREATE TRIGGER ${table}_uncounted AFTER DELETE ON ${table} BEGIN
+    UPDATE shares SET bytes = bytes - ${bytes} - length(ifnull(old.${text}, '')) ${owner('old')};
+  END;
+  CREATE TRIGGER ${table}_removed BEFORE DELETE ON deliveries BEGIN
+    DELETE FROM ${table} WHERE delivery = old.row;
+  END;`;
+}
 
 function triggersOf({ table, owner: [owner, part], baseBytes, texts, parts }: LimitedTable): string {
   const bytes = (row: Row): string =>

@@ -3,7 +3,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { UrlAttempt } from '@tailrace/records';
 import { bounded } from '../facts/bounded.ts';
 import type { DeliveryRow } from '../facts/delivery-row.ts';
-import type { AttemptRow } from '../facts/facts.ts';
+import type { AttemptRow, Resend } from '../facts/facts.ts';
 import { listQueries, type ListFilter } from '../sqlite/list.ts';
 import { plain, rowOf, type SqlRow } from '../sqlite/row.ts';
 import { deliveryIndexes } from '../schema/schema.ts';
@@ -39,6 +39,9 @@ export function deliveryQueries(db: DatabaseSync) {
   const attemptsOf = db.prepare(`
     SELECT ${attemptColumns} FROM deliveries JOIN attempts ON attempts.delivery = deliveries.row
     WHERE deliveries.id = ? ORDER BY started_at, attempt`);
+  const resendsOf = db.prepare(`
+    SELECT at, name AS "by" FROM resends JOIN deliveries ON deliveries.row = resends.delivery
+    WHERE deliveries.id = ? ORDER BY at`);
 
   return {
     listDeliveries: listQueries(db, {
@@ -56,6 +59,8 @@ export function deliveryQueries(db: DatabaseSync) {
     },
     /** Oldest first. */
     attemptsOf: (id: string): readonly AttemptRow[] => attemptsOf.all(bounded(id)).map(attemptRow),
+    /** Oldest first. */
+    resendsOf: (id: string): readonly Resend[] => resendsOf.all(bounded(id)).map(plain<Resend>),
     /** By destination. */
     ofEvent: (eventId: string): readonly CountedDelivery[] => ofEvent.all(bounded(eventId)).map(countedRow),
   };

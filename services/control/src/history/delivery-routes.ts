@@ -5,13 +5,13 @@ import { deliveryStatuses, type AttemptRow, type CountedDelivery, type History }
 import { decodeDelivery, exchangeSchema } from '@tailrace/records';
 import type { FastifyRequest } from 'fastify';
 import Type, { type Static } from 'typebox';
-import { listedOf, reachesDelivery } from '../access/limits.ts';
+import { isLimited, listedOf, reachesDelivery } from '../access/limits.ts';
 import type { Caller, Role } from '../access/authenticate.ts';
 import { audit } from '../http/audit.ts';
 import { showBody, showUrls, showUser } from '../access/mask.ts';
 import type { RecordReader } from '../records/reader.ts';
 import { periodOf, periodParameters } from '../http/moment.ts';
-import { closedObject, named, optionalText, time } from '../http/schemas.ts';
+import { closedObject, named, namedObject, optionalText, time } from '../http/schemas.ts';
 import { cursorsOf, pageOf, pageParameters } from '../http/page.ts';
 import { routesOf, type Api } from '../http/api.ts';
 import { csvAnswer, exportRules, type Exports } from './export.ts';
@@ -75,6 +75,13 @@ export const deliverySchema = Type.Object(deliveryFields);
 const wholeDeliverySchema = Type.Object({
   ...deliveryFields,
   history: Type.Array(named('Attempt', attemptSchema), { description: 'its attempts, oldest first' }),
+  resends: Type.Array(
+    namedObject('DeliveryResend', {
+      at: instant('when the delivery was replayed or resent'),
+      by: optionalText('the name of the token, or the user of the command line; not for a limited token'),
+    }),
+    { description: 'oldest first' },
+  ),
 });
 
 const filters = {
@@ -179,6 +186,12 @@ export function deliveryRoutes(app: Api, { records, history, exports }: Delivery
       history: history
         .read((queries) => queries.attemptsOf(deliveryId))
         .map((attempt) => showAttempt(attempt, role)),
+      resends: history
+        .read((queries) => queries.resendsOf(deliveryId))
+        .map(({ at, by }) => ({
+          at: formatInstant(at),
+          ...(by !== null && !isLimited(caller) && { by }),
+        })),
     }),
   });
 

@@ -13,6 +13,8 @@ export interface ReplayOrder {
   readonly ratePerSecond: number;
   /** Count only, publish nothing. */
   readonly dryRun: boolean;
+  /** The name of the token. */
+  readonly by?: string | undefined;
 }
 
 /** The dead letters that match, as they were counted at the beginning. */

@@ -107,7 +107,7 @@ export function replayRoutes(app: Api, replays: Replays): void {
         throw invalidField('all', all ? 'cannot be combined with a filter' : 'is required without a filter');
       }
       const replay = await replays.start(
-        { filter, ratePerSecond, dryRun },
+        { filter, ratePerSecond, dryRun, by: request.caller?.name },
         request.caller,
         request.idempotency?.id,
       );

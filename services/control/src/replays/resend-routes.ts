@@ -76,7 +76,12 @@ export function resendRoutes(app: Api, { kafka, replays, ...needs }: ResendNeeds
       const period = periodOf({ since, until });
       if (period.since === undefined) throw invalidField('since', 'is missing');
       requireEnabled(needs.config, id, 'would become a dead letter again');
-      const order = { filter: { destinationId: id, ...period }, ratePerSecond, dryRun };
+      const order = {
+        filter: { destinationId: id, ...period },
+        ratePerSecond,
+        dryRun,
+        by: request.caller?.name,
+      };
       const replay = await replays.start(order, request.caller, request.idempotency?.id);
       return reply
         .status(202)

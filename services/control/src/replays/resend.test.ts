@@ -99,7 +99,16 @@ test('a delivered delivery is sent again with its id, its body and unknown heade
     attempt: '0',
     'x-newer': '1',
     'event-accepted-at': '1970-01-01T00:00:00.001Z',
+    'replayed-by': 'TAILRACE_API_TOKEN',
   });
+  await control.historyRead();
+  const at = new Date(replay.timestamp).toISOString();
+  const shown = await control.expect(200, { path: '/v1/deliveries/done' });
+  assert.deepEqual(shown['resends'], [{ at, by: 'TAILRACE_API_TOKEN' }]);
+  const body = { name: 'limited', scope: 'read', destinations: ['crm'] };
+  const { token } = await control.expect(201, { method: 'POST', path: '/v1/tokens', body });
+  const limited = await control.expect(200, { path: '/v1/deliveries/done', token: String(token) });
+  assert.deepEqual(limited['resends'], [{ at }]);
   await control.logged((line) => line['audit'] === 'delivery.resend' && line['target'] === 'delivery/done');
 });
 
@@ -161,6 +170,7 @@ test('a recovery replays the dead letters of the destination since a time, and o
     [replays('erp-one').length, replays('erp-two').length, replays('crm-one').length],
     [1, 1, 0],
   );
+  assert.equal(String(replays('erp-one')[0]?.headers['replayed-by']), 'TAILRACE_API_TOKEN');
   const again = await ended(await control.expect(202, recover('erp', { since: '1h', dryRun: true })));
   assert.deepEqual([again['due'], again['dryRun']], [0, true]);
   await control.refused(recover('erp', {}), 400, 'invalid-request');

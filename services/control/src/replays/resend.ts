@@ -63,7 +63,7 @@ export async function resend(
   const delivery = decodeDelivery(record);
   // Another record is in this place of a topic that was deleted and created again.
   if (typeof delivery === 'string' || delivery.deliveryId !== deliveryId) throw expired(deliveryId);
-  await publisher.publish(replayRecord(record, names.deliveriesReplay, isOpenLetter));
+  await publisher.publish(replayRecord(record, names.deliveriesReplay, isOpenLetter, caller?.name));
   return { deliveryId, eventId: delivery.eventId, destinationId };
 }
 

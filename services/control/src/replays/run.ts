@@ -25,7 +25,7 @@ export type Run = ReturnType<typeof createRun>;
 
 export function createRun(deps: RunDependencies, started: OwnedReplay) {
   const { kafka, names, log, view, publisher, writer, longestMs, reportEveryMs } = deps;
-  const { id, instance, term, filter, ratePerSecond, dryRun } = started;
+  const { id, instance, term, filter, ratePerSecond, dryRun, by } = started;
   const stopping = new AbortController();
   const { signal } = stopping;
   const begunAt = performance.now();
@@ -91,6 +91,7 @@ export function createRun(deps: RunDependencies, started: OwnedReplay) {
     const { interrupted, replayed, malformed } = await replayDeadLetters(kafka, names, {
       filter,
       ratePerSecond,
+      by,
       signal,
       ends: counts.ends,
       writer,

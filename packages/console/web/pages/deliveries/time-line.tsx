@@ -23,22 +23,18 @@ export function TimeLine({ delivery }: { readonly delivery: Schema['DeliveryWith
   return (
     <ol class="time-line">
       <Entry tone="accent" at={createdAt} title="Created by the router" />
-      {history.map((one) => (
-        <Entry
-          key={`${one.attempt} ${one.startedAt}`}
-          tone={tones[one.outcome]}
-          at={one.startedAt}
-          title={`Attempt ${one.attempt}`}
-          beside={
-            <>
-              <Status of={one.outcome} /> <span class="quiet numeric">{formatDuration(one.latencyMs)}</span>
-            </>
-          }
-        >
-          {one.outcome !== 'delivered' && <Reason of={one.reason} />}
-          <Urls attempt={one} />
-        </Entry>
-      ))}
+      {entriesOf(delivery).map(({ at, attempt, by }) =>
+        attempt ? (
+          <AttemptEntry key={`${attempt.attempt} ${at}`} attempt={attempt} />
+        ) : (
+          <Entry
+            key={at}
+            tone="accent"
+            at={at}
+            title={by === undefined ? 'Sent again' : `Sent again by ${by}`}
+          />
+        ),
+      )}
       {end === undefined && (
         <Entry
           tone="neutral"
@@ -55,6 +51,41 @@ export function TimeLine({ delivery }: { readonly delivery: Schema['DeliveryWith
         </Entry>
       )}
     </ol>
+  );
+}
+
+interface Happened {
+  readonly at: string;
+  /** Undefined where the delivery was sent again. */
+  readonly attempt?: Schema['Attempt'];
+  readonly by?: string | undefined;
+}
+
+/** Its attempts, and when it was replayed or resent between them, after which attempts are numbered from 1 again. */
+function entriesOf({ history, resends }: Schema['DeliveryWithAttempts']): readonly Happened[] {
+  const entries: Happened[] = [
+    ...resends.map(({ at, by }) => ({ at, by })),
+    ...history.map((attempt) => ({ at: attempt.startedAt, attempt })),
+  ];
+  return entries.sort((one, other) => (one.at < other.at ? -1 : 1));
+}
+
+function AttemptEntry({ attempt }: { readonly attempt: Schema['Attempt'] }) {
+  const { outcome, startedAt, latencyMs, reason } = attempt;
+  return (
+    <Entry
+      tone={tones[outcome]}
+      at={startedAt}
+      title={`Attempt ${attempt.attempt}`}
+      beside={
+        <>
+          <Status of={outcome} /> <span class="quiet numeric">{formatDuration(latencyMs)}</span>
+        </>
+      }
+    >
+      {outcome !== 'delivered' && <Reason of={reason} />}
+      <Urls attempt={attempt} />
+    </Entry>
   );
 }
 
