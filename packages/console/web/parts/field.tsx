@@ -91,10 +91,12 @@ export function TimeField({ label, value, onValue }: Pick<TextProps, 'label' | '
         class="input"
         type="datetime-local"
         value={value}
+        aria-describedby={`${id}-about`}
         onInput={(event) => {
           onValue(event.currentTarget.value);
         }}
       />
+      <About id={`${id}-about`} hint={undefined} problem={undefined} />
     </div>
   );
 }

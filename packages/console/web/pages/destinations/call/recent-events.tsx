@@ -8,7 +8,7 @@ import { Dialog } from '../../../parts/dialog.tsx';
 import { useSubmission } from '../../../parts/form.ts';
 import { ErrorNote } from '../../../parts/notes.tsx';
 import { Table, type Column } from '../../../parts/table.tsx';
-import { Time } from '../../../parts/time.tsx';
+import { Ago } from '../../../parts/time.tsx';
 import { callOfBody } from './call.ts';
 
 type Delivery = Schema['Delivery'];
@@ -36,11 +36,8 @@ export function RecentEvents({ sources, onCall, onClose }: RecentEventsProps) {
       onCall(callOfBody(text));
     });
   const columns: readonly Column<Delivery>[] = [
-    { title: 'Event', kind: 'wrap', cell: ({ event, type }) => event ?? type },
-    { title: 'Source', kind: 'wrap', cell: ({ sourceId }) => sourceId },
-    { title: 'User', kind: 'wrap', cell: ({ userKey }) => userKey },
-    { title: 'Time', cell: ({ createdAt }) => <Time at={createdAt} /> },
     {
+      // First, so that it is seen where the table is wider than the window.
       title: 'Actions',
       cell: (delivery) => (
         <Button small label={`Use ${delivery.event ?? delivery.type}`} onClick={() => use(delivery)}>
@@ -48,6 +45,10 @@ export function RecentEvents({ sources, onCall, onClose }: RecentEventsProps) {
         </Button>
       ),
     },
+    { title: 'Event', kind: 'wrap', cell: ({ event, type }) => event ?? type },
+    { title: 'Time', cell: ({ createdAt }) => <Ago at={createdAt} /> },
+    { title: 'Source', cell: ({ sourceId }) => sourceId },
+    { title: 'User', kind: 'wrap', cell: ({ userKey }) => userKey },
   ];
   return (
     <Dialog title="Use a recent event" onClose={onClose}>
