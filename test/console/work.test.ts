@@ -85,7 +85,10 @@ test('a search is saved as a view of its page, and removed', async () => {
   await page.reload();
   await page.getByRole('link', { name: 'Dead ones' }).click();
   await page.waitForURL(/#\/deliveries\?status=dead$/);
-  assert.equal(await page.getByLabel('Status', { exact: true }).inputValue(), 'dead');
+  await eventually(
+    () => page.getByLabel('Status', { exact: true }).inputValue(),
+    (status) => status === 'dead',
+  );
   assert.deepEqual(await axeProblems(page), []);
   await press(page, 'Remove Dead ones');
   await page.getByRole('link', { name: 'Dead ones' }).waitFor({ state: 'detached' });
