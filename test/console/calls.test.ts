@@ -76,16 +76,16 @@ test('calls are shown as they arrive, with their content, what became of them, a
   await page.context().close();
 });
 
-test('the list is paused, and has the calls of one user', async () => {
+test('the list is stopped, and has the calls of one user', async () => {
   const { page, complaints } = await browser.open(`${url}#/sources/web?tab=live`, { token: adminToken });
   const log = page.getByRole('log');
   const watches = () => page.waitForResponse((answer) => answer.url().includes('/calls/stream'));
   await log.getByText('Waiting for the first event').waitFor();
-  await page.getByRole('button', { name: 'Pause' }).click();
-  await log.getByText('Paused').waitFor();
+  await page.getByRole('button', { name: 'Stop' }).click();
+  await log.getByText('Stopped').waitFor();
   await send('Missed');
   const again = watches();
-  await page.getByRole('button', { name: 'Resume' }).click();
+  await page.getByRole('button', { name: 'Watch' }).click();
   await again;
   await send('Seen');
   await log.getByText('Seen').waitFor();

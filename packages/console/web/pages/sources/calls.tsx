@@ -104,7 +104,7 @@ export function Calls({ source, event = '', user = '' }: CallsProps) {
             setOn(!isOn);
           }}
         >
-          {isOn ? 'Pause' : 'Resume'}
+          {isOn ? 'Stop' : 'Watch'}
         </Button>
       }
     >
@@ -112,7 +112,7 @@ export function Calls({ source, event = '', user = '' }: CallsProps) {
       <div class="tail" role="log" aria-label="Live" tabIndex={0}>
         {calls.length === 0 ? (
           <Empty
-            title={isOn ? 'Waiting for the first event …' : 'Paused'}
+            title={isOn ? 'Waiting for the first event …' : 'Stopped'}
             lead="Calls appear here as they arrive, including those that are blocked, repeated or rejected."
           />
         ) : (
