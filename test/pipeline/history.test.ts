@@ -67,8 +67,9 @@ describe('a delivery', () => {
     assert.equal(listed['event'], call.event);
 
     const path = `/v1/deliveries/${String(listed['deliveryId'])}`;
-    const { history, ...delivery } = await control.expect(200, { path });
+    const { history, resends, ...delivery } = await control.expect(200, { path });
     assert.deepEqual(delivery, listed);
+    assert.deepEqual(resends, []);
     const [attempt] = history as Json[];
     assert.equal(attempt?.['outcome'], 'delivered');
     assert.deepEqual((attempt['urls'] as Json[])[0]?.['url'], `${receiver.url}/hook`);

@@ -210,13 +210,17 @@ export const tables = `
   ${shareTables}
 `;
 
+/** The health of destinations is added up from the index of the outcomes alone. */
 function attemptCountTable({ table }: (typeof attemptCounts)[number]): string {
+  const outcomes = ['delivered', 'retry', 'dead'];
   return `
   CREATE TABLE ${table} (
     destination_id TEXT NOT NULL, at INTEGER NOT NULL, counts TEXT NOT NULL,
+    ${outcomes.map((name) => `${name} INTEGER AS (ifnull(counts ->> '$.outcomes.${name}', 0)) STORED,`).join('\n    ')}
     PRIMARY KEY (destination_id, at)
   ) WITHOUT ROWID;
-  CREATE INDEX ${table}_by_time ON ${table} (at);`;
+  CREATE INDEX ${table}_by_time ON ${table} (at);
+  CREATE INDEX ${table}_outcomes ON ${table} (destination_id, at, ${outcomes.join(', ')});`;
 }
 
 function addsToIssues(trigger: string, after: 'INSERT' | 'UPDATE', counts: string): string {

@@ -7,7 +7,6 @@ import { isTailraceError } from '@tailrace/errors';
 import { formatInstant } from '@tailrace/events';
 import { noHealthFacts, type HealthFacts, type History } from '@tailrace/history';
 import Type from 'typebox';
-import type { Caller } from '../access/authenticate.ts';
 import { reachesAllDeliveries } from '../access/limits.ts';
 import {
   findDestinations,
@@ -49,10 +48,13 @@ export function healthRoutes(app: Api, config: ConfigView, history: Pick<History
     querystring: closedObject({ ...pageParameters, ...findParameters }),
     response: { 200: pageOf(itemSchema) },
     handler: ({ query, role, caller }) => {
-      const facts = knownFacts(history, caller);
-      const found = findDestinations(config, caller, query).map((one) => {
-        const isKnown = facts !== undefined && reachesAllDeliveries(caller, one.id);
-        const health = isKnown ? showHealth(one, facts.get(one.id)) : undefined;
+      const destinations = findDestinations(config, caller, query);
+      const known = new Set(
+        destinations.map(({ id }) => id).filter((id) => reachesAllDeliveries(caller, id)),
+      );
+      const facts = knownFacts(history, [...known]);
+      const found = destinations.map((one) => {
+        const health = facts && known.has(one.id) ? showHealth(one, facts.get(one.id)) : undefined;
         return { destination: one, health, key: orderOf(one, health) };
       });
       const sorted = found.sort((a, b) => (a.key < b.key ? -1 : 1));
@@ -79,13 +81,13 @@ export function healthRoutes(app: Api, config: ConfigView, history: Pick<History
   });
 }
 
-/** A limited token costs as much as what it reaches. */
+/** Undefined without the history. */
 function knownFacts(
   history: Pick<History, 'read'>,
-  caller: Caller | undefined,
+  destinationIds: readonly string[],
 ): ReadonlyMap<string, HealthFacts> | undefined {
   try {
-    return history.read((queries) => queries.healthFacts(caller?.destinations));
+    return history.read((queries) => queries.healthFacts(destinationIds));
   } catch (error) {
     if (isTailraceError(error, 'history-unavailable')) return undefined;
     throw error;
