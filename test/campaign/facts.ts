@@ -1,4 +1,5 @@
 /** What is known at the end of a campaign, read from the topics, the receivers, the logs and the generator. Times are milliseconds since the epoch. */
+import type { Series } from '../support/metrics/scrape.ts';
 import type { NumberedCall } from '../support/oracle/calls.ts';
 import type { Entry } from '../support/oracle/ledger.ts';
 import type { Disruption, Trail } from '../support/oracle/repeats.ts';
@@ -10,6 +11,8 @@ export interface Facts {
   /** Requests at the receivers, their answers, and dead letters. */
   readonly entries: readonly Entry[];
   readonly decisions: readonly Decided[];
+  /** The records of `events` that calls have become. */
+  readonly calls: readonly Accepted[];
   /** The records of `deliveries`. */
   readonly written: readonly Written[];
   readonly changes: readonly Change[];
@@ -23,6 +26,8 @@ export interface Facts {
   readonly routerDisruptions: readonly Disruption[];
   /** What `GET /v1/events/{id}` says of some events. */
   readonly explanations: readonly Explanation[];
+  /** Of each process that has run. */
+  readonly readings: readonly Reading[];
   /** A sentence for each process that ended by itself, and each fatal line of a log. */
   readonly crashes: readonly string[];
 }
@@ -64,6 +69,11 @@ export interface Deletion extends Asked {
   readonly userId: string;
 }
 
+export interface Accepted {
+  readonly eventId: string;
+  readonly at: number;
+}
+
 /** The router's decision not to send an event to a destination. */
 export interface Decided {
   readonly eventId: string;
@@ -89,6 +99,17 @@ export interface Episode {
   readonly endedAt: number;
   /** When every service was ready again, and all copies in sync. */
   readonly settledAt: number;
+}
+
+/** What a process had counted a moment before it was ended. */
+export interface Reading {
+  readonly service: string;
+  readonly series: readonly Series[];
+  /** Between the reading and the end it counted what is not known. */
+  readonly from: number;
+  readonly until: number;
+  /** Whether everything was over by then. */
+  readonly isIdle: boolean;
 }
 
 export interface Explanation {

@@ -1,4 +1,5 @@
 /** How each fault begins and ends. */
+import { clockOf } from './clocks.ts';
 import { passesFilter, type Asked, type Change } from './facts.ts';
 import { waysOf, type Fault, type Service } from './schedule.ts';
 import type { Stage } from './stage.ts';
@@ -10,26 +11,24 @@ type End = () => Promise<void> | void;
 
 const none: End = () => undefined;
 
-/** By how many hours a clock is wrong. */
-export function hoursOf({ id }: Fault): number {
-  return [25, -25, 1, -1][id % 4] ?? 0;
-}
+/** How much longer each fsync of a slow disk takes. */
+const slowDiskMs = [100, 300, 1_000];
 
 /** Resolves when the fault is in force, with the function that ends it. Undefined where it is not possible on this machine. */
 export async function begin(stage: Stage, fault: Fault): Promise<End | undefined> {
   const { kind, target } = fault;
   switch (kind) {
     case 'service killed': {
-      await processOf(stage, target).kill();
+      await stage.kill(target);
       return () => restart(stage, target);
     }
     case 'history lost': {
-      await processOf(stage, target).kill();
+      await stage.kill(target);
       await stage.loseData(target);
       return () => restart(stage, target);
     }
     case 'service stopped': {
-      const stopped = processOf(stage, target).stop();
+      const stopped = stage.stop(target);
       await stopped.catch(() => undefined);
       return async () => {
         await restart(stage, target);
@@ -46,6 +45,11 @@ export async function begin(stage: Stage, fault: Fault): Promise<End | undefined
       return slow(processOf(stage, target).pid);
     case 'broker slow':
       return slow(nodeOf(stage, target).pid);
+    case 'disk slow': {
+      const disk = stage.disks.get(target);
+      await disk?.delay(slowDiskMs[fault.id % slowDiskMs.length] ?? 0);
+      return disk && (() => disk.delay(0));
+    }
     case 'disk full': {
       const node = nodeOf(stage, target);
       await node.fillDisk();
@@ -58,7 +62,14 @@ export async function begin(stage: Stage, fault: Fault): Promise<End | undefined
       return stage.join(target as Service);
     case 'clock jumped': {
       const clock = stage.clocks.get(target);
-      await clock?.set(hoursOf(fault));
+      await clock?.set(clockOf(fault).hours);
+      return clock && (() => clock.set(0));
+    }
+    case 'clock drifted': {
+      const clock = stage.clocks.get(target);
+      const { pid } = processOf(stage, target);
+      if (pid === undefined) return none;
+      await clock?.drift(clockOf(fault).rate, pid);
       return clock && (() => clock.set(0));
     }
     case 'broker killed':

@@ -2,15 +2,15 @@
 import { eventually } from '@tailrace/testing';
 import { readAll, headerOf } from '../support/kafka/topics.ts';
 import { movesIn, trailsOf } from '../support/oracle/evidence.ts';
+import { eventIdIn } from '../support/oracle/ledger.ts';
 import type { Disruption } from '../support/oracle/repeats.ts';
 import { askAt } from '../support/processes/control.ts';
 import type { LogLine } from '../support/processes/process.ts';
+import { rightTime, setsClock } from './clocks.ts';
 import type { Episode, Explanation, Facts, Send, Written } from './facts.ts';
-import { hoursOf } from './faults.ts';
 import { partiesOf, type Service } from './schedule.ts';
 import { retryDelaysMs, type Stage } from './stage.ts';
 
-const hourMs = 3_600_000;
 /** More partitions than any topic of a campaign has. */
 const allPartitions = new Set(Array.from({ length: 32 }, (_, partition) => partition));
 const explainedEvents = 100;
@@ -22,8 +22,10 @@ export async function gather(
   explanations: readonly Explanation[],
   crashes: readonly string[],
 ): Promise<Facts> {
-  const { kafka, names, ledger, destinations, decisions, changes, deletions } = stage;
+  const { kafka, names, ledger, destinations, changes, deletions } = stage;
   await ledger.verdict();
+  const decisions = await stage.decided();
+  const events = await readAll(kafka, names.events);
   const records = await readAll(kafka, names.deliveries);
   const copies = (
     await Promise.all(retryDelaysMs.map((delayMs) => readAll(kafka, names.retryTier(delayMs))))
@@ -35,6 +37,10 @@ export async function gather(
     destinations,
     entries,
     decisions,
+    calls: events.flatMap(({ value, timestamp: at }) => {
+      const eventId = eventIdIn(value);
+      return eventId.startsWith('event-') ? [{ eventId, at }] : [];
+    }),
     written: records.map((record): Written => {
       const header = (name: string): string => headerOf(record, name) ?? '';
       const { partition, offset, timestamp: at } = record;
@@ -56,6 +62,7 @@ export async function gather(
       ...disruptionsOf('router', episodes),
     ],
     explanations,
+    readings: stage.meter.readings,
     crashes: [...crashes, ...fatalLines(stage)],
   };
 }
@@ -76,30 +83,22 @@ function disruptionsOf(service: Service, episodes: readonly Episode[]): Disrupti
 /** The logs of all replicas of a service, with right times. */
 function logsOf(stage: Stage, service: Service, episodes: readonly Episode[]): LogLine[][] {
   return stage.pods[service].all.map(({ process }) => {
-    const jumps = episodes.filter(({ fault }) => {
-      return fault.kind === 'clock jumped' && stage.replicas.get(fault.target)?.process === process;
+    const wrong = episodes.filter(({ fault }) => {
+      return setsClock(fault) && stage.replicas.get(fault.target)?.process === process;
     });
-    return process.log.items.map((line) => rightTimes(line, jumps));
+    return process.log.items.map((line) => rightTimes(line, wrong));
   });
 }
 
-/** A line that was written while the clock was wrong has the time of the jump in hours added. */
-export function rightTimes(line: LogLine, jumps: readonly Episode[]): LogLine {
-  const rightTime = (text: unknown): unknown => {
-    const at = Date.parse(String(text));
-    const jump = jumps.find(({ fault, beganAt, endedAt }) => {
-      const right = at - hoursOf(fault) * hourMs;
-      return right >= beganAt - 1_000 && right <= endedAt + 1_000;
-    });
-    return jump ? new Date(at - hoursOf(jump.fault) * hourMs).toISOString() : text;
+/** The line with the right times, where it was written while the clock was wrong. */
+function rightTimes(line: LogLine, wrong: readonly Episode[]): LogLine {
+  const right = (text: unknown): unknown => {
+    const [at] = wrong.flatMap((episode) => rightTime(episode, Date.parse(String(text))) ?? []);
+    return at === undefined ? text : new Date(at).toISOString();
   };
-  if (jumps.length === 0) return line;
+  if (wrong.length === 0) return line;
   const { time, startedAt } = line;
-  return {
-    ...line,
-    time: rightTime(time),
-    ...(startedAt !== undefined && { startedAt: rightTime(startedAt) }),
-  };
+  return { ...line, time: right(time), ...(startedAt !== undefined && { startedAt: right(startedAt) }) };
 }
 
 function fatalLines({ pods }: Stage): string[] {

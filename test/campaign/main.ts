@@ -59,9 +59,9 @@ async function keepEvidence(out: string, { facts, logs }: Outcome): Promise<void
   const lines = (items: readonly unknown[]): string =>
     items.map((item) => `${JSON.stringify(item)}\n`).join('');
   for (const [name, log] of logs) await writeFile(path.join(out, `${name}.log`), lines(log));
-  const { entries, written, decisions, episodes, changes, deletions } = facts;
+  const { entries, written, calls, decisions, episodes, changes, deletions, readings } = facts;
   const seen = entries.map(({ body, ...entry }) => ({ ...entry, bytes: body.length }));
-  const all = { entries: seen, written, decisions, episodes, changes, deletions };
+  const all = { entries: seen, written, calls, decisions, episodes, changes, deletions, readings };
   for (const [name, list] of Object.entries(all))
     await writeFile(path.join(out, `${name}.jsonl`), lines(list));
 }

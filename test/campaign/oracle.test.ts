@@ -94,7 +94,7 @@ function factsOf(plot: Plot, more: Partial<Facts> = {}): Facts {
     const common = { delivery, partition: 0, written: records.length, attempts: [] };
     return { ...common, delivered: times('delivered'), died: times('dead'), traces: its.map(({ at }) => at) };
   });
-  const none = { decisions: [], episodes: [], explanations: [], crashes: [] };
+  const none = { decisions: [], calls: [], episodes: [], explanations: [], readings: [], crashes: [] };
   return { ...none, destinations, trails, ...plot, ...more };
 }
 
@@ -309,4 +309,11 @@ test('an attempt after the window, a wrong explanation and a crash are found', (
   assert.deepEqual(found(plot(), { crashes: ['router-1 ended by itself'] }), [
     'crashed: router-1 ended by itself',
   ]);
+});
+
+test('a count that is not what happened is found', () => {
+  const series = [{ name: 'tailrace_deliveries_created_total', labels: {}, value: count * 2 + 1 }];
+  const reading = { service: 'router', series, from: start + 60_000, until: start + 60_000, isIdle: false };
+  const says = found(plot(), { readings: [reading] });
+  assert.equal(says[1], 'wrong count: tailrace_deliveries_created_total is 13, and 12 happened');
 });

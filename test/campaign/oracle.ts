@@ -4,6 +4,8 @@ import { bodyOf } from '../support/oracle/calls.ts';
 import { owedTo, type Entry } from '../support/oracle/ledger.ts';
 import { judge, type Arrival } from '../support/oracle/oracle.ts';
 import { busyReceiverMs, explainRepeats, type Cause, type Trail } from '../support/oracle/repeats.ts';
+import { possibleTimes } from './clocks.ts';
+import { wrongCounts } from './counts.ts';
 import { passesFilter, type Change, type Facts, type Send, type Written } from './facts.ts';
 
 export interface Violation {
@@ -25,6 +27,7 @@ export type Rule =
   | 'wrong reason'
   | 'too late'
   | 'wrong explanation'
+  | 'wrong count'
   | 'crashed';
 
 export interface Verdict {
@@ -60,6 +63,7 @@ export function judgeCampaign(facts: Facts): Verdict {
     violations: [
       ...checks.flatMap((check) => check(facts)),
       ...unexplained.map((says): Violation => ({ rule: 'repeated without cause', says })),
+      ...wrongCounts(facts).map((says): Violation => ({ rule: 'wrong count', says })),
       ...facts.crashes.map((says): Violation => ({ rule: 'crashed', says })),
     ],
     repeats: causes,
@@ -175,13 +179,15 @@ function deleted(facts: Facts): Violation[] {
 }
 
 /** Events that the filter excludes are not routed while it is in force. */
-function filtered({ sends, written, changes }: Facts): Violation[] {
+function filtered({ sends, written, changes, episodes }: Facts): Violation[] {
   const sent = new Map(sends.map((send) => [idOf(send), send]));
   return changes.flatMap(({ what, destinationId, begin, end }) => {
     if (what !== 'filtered') return [];
     const past = written.filter((record) => {
       const userId = sent.get(record.eventId)?.call.userId;
-      const isDuring = record.at > begin.answeredAt + inForceMs && record.at < end.askedAt;
+      const isDuring = possibleTimes(record.at, episodes).every(
+        (at) => at > begin.answeredAt + inForceMs && at < end.askedAt,
+      );
       return (
         record.destinationId === destinationId && isDuring && userId !== undefined && !passesFilter(userId)
       );
@@ -234,14 +240,17 @@ function inOrder({ sends, destinations, entries, decisions, written }: Facts): V
 }
 
 /** An event is routed to a destination again only where a router was disturbed. */
-function routedOnce({ written, routerDisruptions }: Facts): Violation[] {
+function routedOnce({ written, routerDisruptions, episodes }: Facts): Violation[] {
   const all = Map.groupBy(written, owedTo);
   return [...all].flatMap(([owed, records]) => {
     const times = records.map(({ at }) => at).sort((a, b) => a - b);
     return times.slice(1).flatMap((again, nth): Violation[] => {
       const before = times[nth] ?? NaN;
+      const [first = [], second = []] = [before, again].map((at) => possibleTimes(at, episodes));
       const hasCause = routerDisruptions.some(
-        ({ from, until }) => from - repeatableMs <= before && before <= until + repeatableMs && again >= from,
+        ({ from, until }) =>
+          first.some((at) => from - repeatableMs <= at && at <= until + repeatableMs) &&
+          second.some((at) => at >= from),
       );
       const says = `${owed} was routed at ${clock(before)} and at ${clock(again)}`;
       return hasCause ? [] : [{ rule: 'repeated without cause', says }];
@@ -282,13 +291,14 @@ function deadForAReason({ sends, entries, deletions, changes, episodes }: Facts)
 }
 
 /** The reason of each decision is true at that time. */
-function decidedForAReason({ sends, decisions, changes }: Facts): Violation[] {
+function decidedForAReason({ sends, decisions, changes, episodes }: Facts): Violation[] {
   const sent = new Map(sends.map((send) => [idOf(send), send]));
   return decisions.flatMap((decided): Violation[] => {
     const { eventId, destinationId, reason, at } = decided;
     const send = sent.get(eventId);
+    const latest = Math.max(...possibleTimes(at, episodes));
     const was = (what: Change['what']): boolean =>
-      changes.some((one) => one.what === what && isAround(one, destinationId, send?.askedAt ?? at, at));
+      changes.some((one) => one.what === what && isAround(one, destinationId, send?.askedAt ?? at, latest));
     const isTrue =
       (reason === 'disabled' && was('disabled')) ||
       (reason === 'filter' && was('filtered') && !passesFilter(send?.call.userId ?? ''));

@@ -31,7 +31,7 @@ test('the report names each kind of fault, the causes of repeats, and violations
   const text = renderTable(figures);
   assert.match(text, /broker killed +3 +6\.4 +8\.3/);
   assert.match(text, /3 repeats: killed 2, moved 1\n/);
-  assert.match(text, /not possible on this machine: clock jumped\n/);
+  assert.match(text, /not possible here: clock jumped\n/);
   assert.match(text, /1 violations: lost 1\nlost: event-2 at plain was accepted$/);
   assert.match(
     renderMarkdown('Seed 7', figures),

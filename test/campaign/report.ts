@@ -116,7 +116,7 @@ function sentencesOf(figures: Figures): string[] {
     `${whole(events)} events, ${whole(faults)} faults`,
     `${whole(delivered)} deliveries arrived, ${whole(dead)} became dead letters, ${whole(decided)} were decided against, ${whole(lost)} were lost`,
     `${whole(repeated)} repeats${by === '' ? '' : `: ${by}`}`,
-    ...(notRun.length > 0 ? [`not possible on this machine: ${notRun.join(', ')}`] : []),
+    ...(notRun.length > 0 ? [`not possible here: ${notRun.join(', ')}`] : []),
     violations.length === 0
       ? 'no violations'
       : `${whole(violations.length)} violations: ${[...rules].map(([rule, list]) => `${rule} ${list.length}`).join(', ')}`,

@@ -43,9 +43,7 @@ export async function runCampaign(plan: Plan, say: (line: string) => void): Prom
       crashes.push(`${name} ended by itself: ${JSON.stringify(process.log.items.slice(-3))}`);
   }
   // Stopping the services also ends repeats that are still in flight.
-  for (const set of Object.values(stage.pods)) {
-    await set.stopAll().catch((error: unknown) => crashes.push((error as Error).message));
-  }
+  crashes.push(...(await stage.stopAll()));
   const facts = await gather(stage, load.sends, episodes, explanations, crashes);
   const logs = new Map(
     Object.values(stage.pods).flatMap(({ component, all }) =>

@@ -86,6 +86,12 @@ export const natures = {
     lastsMs: [2_000, 20_000],
     holds: itself,
   },
+  'clock drifted': {
+    weight: 1,
+    targets: (cast) => replicasOf(cast, ['ingest', 'router', 'delivery']),
+    lastsMs: [5_000, 20_000],
+    holds: itself,
+  },
   'history lost': {
     weight: 1,
     targets: (cast) => replicasOf(cast, ['control']),
@@ -96,6 +102,7 @@ export const natures = {
   'broker stopped': { weight: 1, targets: brokersOf, lastsMs: [1_000, 5_000], holds: aBroker },
   'broker frozen': { weight: 2, targets: brokersOf, lastsMs: [1_000, 20_000], holds: aBroker },
   'broker slow': { weight: 1, targets: brokersOf, lastsMs: [3_000, 20_000], holds: aBroker },
+  'disk slow': { weight: 1, targets: brokersOf, lastsMs: [3_000, 20_000], holds: aBroker },
   'disk full': { weight: 1, targets: brokersOf, lastsMs: [1_000, 10_000], holds: aBroker },
   'disk lost': { weight: 1, targets: brokersOf, lastsMs: [1_000, 10_000], holds: aBroker },
   'link cut': { weight: 2, targets: bothWays, lastsMs: [1_000, 20_000], holds: ofLink },

@@ -14,6 +14,7 @@ import { topicNames, type TopicNames } from '@tailrace/topology';
 import { ownCluster, type Cluster } from '../support/kafka/cluster.ts';
 import { connectAdmin } from '../support/kafka/kafka-admin.ts';
 import { openKafka, type TestKafka } from '../support/kafka/kafka-client.ts';
+import { openSlowDisk, type SlowDisk } from '../support/kafka/slow-disk.ts';
 import { uniquePrefix } from '../support/kafka/topics.ts';
 import { Network } from '../support/network/network.ts';
 import { openLedger, type Ledger } from '../support/oracle/ledger.ts';
@@ -25,7 +26,10 @@ import * as answers from '../support/receivers/answers.ts';
 import { backOff } from '../support/steadily.ts';
 import { thisRelease } from '../support/upgrade/former-release.ts';
 import { PodSet, type Pod } from '../support/upgrade/pods.ts';
+import { setsClock } from './clocks.ts';
 import type { Asked, Change, Decided, Deletion, Destination } from './facts.ts';
+import { Meter } from './meter.ts';
+import { receivers } from './receivers.ts';
 import { brokersOf, replicasOf, services, type Cast, type Fault, type Service } from './schedule.ts';
 
 export const writeKey = 'wk_campaign';
@@ -35,24 +39,6 @@ const retrySchedule = '1s,2s,2s,5s,5s,5s,10s,10s,10s,10s';
 export const retryDelaysMs = [1_000, 2_000, 5_000, 10_000];
 const partitions = 4;
 const partitionsAdded = 6;
-
-/** What a receiver is like, and its destination. */
-const receivers: Readonly<
-  Record<string, { readonly answer?: () => answers.Answer; readonly ordered?: true }>
-> = {
-  steady: {},
-  slow: { answer: () => answers.delayed(300, answers.status(200)) },
-  ordered: { answer: () => (Math.random() < 0.1 ? answers.status(503) : answers.status(200)), ordered: true },
-  failing: { answer: failOften },
-  refusing: { answer: () => answers.status(410) },
-  changing: {},
-};
-
-function failOften(): answers.Answer {
-  const dice = Math.random();
-  if (dice < 0.25) return answers.status(503);
-  return dice < 0.35 ? answers.reset : answers.status(200);
-}
 
 export function castOf(replicas: number, users: number): Cast {
   return {
@@ -79,12 +65,21 @@ export interface Stage extends AsyncDisposable {
   readonly replicas: ReadonlyMap<string, Pod>;
   /** Of the replicas whose clock a fault sets, where libfaketime can be had. */
   readonly clocks: ReadonlyMap<string, ProcessClock>;
+  /** Of the brokers whose disk a fault slows down, where there is a C compiler. */
+  readonly disks: ReadonlyMap<string, SlowDisk>;
+  readonly meter: Meter;
   readonly destinations: readonly Destination[];
-  readonly decisions: readonly Decided[];
   readonly changes: Change[];
   readonly deletions: Deletion[];
   /** Ids of destinations whose receivers reset every connection. */
   readonly down: Set<string>;
+  /** All decisions so far. */
+  decided(): Promise<readonly Decided[]>;
+  kill(replica: string): Promise<void>;
+  /** Ends it with SIGTERM. */
+  stop(replica: string): Promise<void>;
+  /** Ends all with SIGTERM, when nothing is left to be done. Resolves with what went wrong. */
+  stopAll(): Promise<readonly string[]>;
   /** Starts one more replica, and resolves with the function that stops it. */
   join(service: Service): Promise<() => Promise<void>>;
   /** Sends a request to a replica of control until it is accepted. */
@@ -104,7 +99,14 @@ export async function openStage(cast: Cast, faults: readonly Fault[]): Promise<S
   const others = services.map((service) => `another-${service}`);
   const network = opened.use(new Network([...brokerNames, ...replicasOf(cast), ...others]));
   const properties = { 'default.replication.factor': 3, 'min.insync.replicas': 2 };
-  const cluster = opened.use(await ownCluster({ size: cast.brokers, network, properties }));
+  const disks = new Map<string, SlowDisk>();
+  for (const { kind, target } of faults) {
+    if (kind !== 'disk slow' || disks.has(target)) continue;
+    const disk = await openSlowDisk();
+    if (disk) disks.set(target, opened.use(disk));
+  }
+  const envOf = (id: number) => disks.get(`broker-${id}`)?.env;
+  const cluster = opened.use(await ownCluster({ size: cast.brokers, network, properties, envOf }));
   const kafka = opened.use(openKafka(cluster.brokers));
   const prefix = uniquePrefix();
   const names = topicNames(prefix);
@@ -157,8 +159,9 @@ export async function openStage(cast: Cast, faults: readonly Fault[]): Promise<S
   const folder = await mkdtemp(path.join(tmpdir(), 'tailrace-campaign-'));
   opened.defer(() => rm(folder, { recursive: true, force: true }));
   const clocks = new Map<string, ProcessClock>();
-  for (const { kind, target } of faults) {
-    if (kind !== 'clock jumped' || clocks.has(target)) continue;
+  for (const fault of faults) {
+    const { target } = fault;
+    if (!setsClock(fault) || clocks.has(target)) continue;
     const clock = await openClock();
     if (clock) clocks.set(target, opened.use(clock));
   }
@@ -194,6 +197,12 @@ export async function openStage(cast: Cast, faults: readonly Fault[]): Promise<S
     control: opened.use(new PodSet('control', folder)),
   };
   const replicas = new Map<string, Pod>();
+  const meter = new Meter();
+  const podOf = (replica: string): Pod => {
+    const pod = replicas.get(replica);
+    if (!pod) throw new RangeError(`there is no replica ${replica}`);
+    return pod;
+  };
   for (const service of services) {
     for (const [place, party] of replicasOf(cast, [service]).entries()) {
       replicas.set(party, await pods[service].start(thisRelease, await environmentOf(party), place + 1));
@@ -224,16 +233,39 @@ export async function openStage(cast: Cast, faults: readonly Fault[]): Promise<S
     pods,
     replicas,
     clocks,
+    disks,
+    meter,
     destinations,
-    decisions,
     changes: [],
     deletions: [],
     down,
+    async decided() {
+      await followed.refresh();
+      return decisions;
+    },
+    kill(replica) {
+      const { process } = podOf(replica);
+      return meter.beforeEnd(process, () => process.kill());
+    },
+    stop(replica) {
+      const { process } = podOf(replica);
+      return meter.beforeEnd(process, () => process.stop());
+    },
+    async stopAll() {
+      const failures: string[] = [];
+      for (const set of Object.values(pods)) {
+        const stopping = set.pods.map((pod) => meter.beforeEnd(pod.process, () => set.stop(pod), true));
+        for (const stopped of await Promise.allSettled(stopping)) {
+          if (stopped.status === 'rejected') failures.push((stopped.reason as Error).message);
+        }
+      }
+      return failures;
+    },
     async join(service) {
       const env = environmentOfAnother.get(service) ?? (await environmentOf(`another-${service}`));
       environmentOfAnother.set(service, env);
       const pod = await pods[service].start(thisRelease, env, cast.replicas[service] + 1);
-      return () => pods[service].stop(pod);
+      return () => meter.beforeEnd(pod.process, () => pods[service].stop(pod));
     },
     ask,
     async changeSecret(destinationId) {

@@ -40,6 +40,8 @@ interface ClusterOptions {
   readonly properties?: Properties;
   /** Its parties include `broker-1`, `broker-2` and so on, which are also the names of the nodes. */
   readonly network?: Network;
+  /** Added to the environment of a node. */
+  readonly envOf?: (id: number) => Readonly<Record<string, string>> | undefined;
 }
 
 /** One node of a cluster, both broker and controller. */
@@ -87,6 +89,7 @@ export async function ownCluster({
   size = 3,
   properties = {},
   network,
+  envOf = () => undefined,
 }: ClusterOptions = {}): Promise<Cluster> {
   const missing = await missingForJvm(env);
   if (missing !== undefined) throw new Error(`A cluster of brokers needs ${missing}. Install it.`);
@@ -123,6 +126,7 @@ export async function ownCluster({
           ...(network && networkProperties({ id, port, namedPort, controllerPorts, network })),
           ...properties,
         },
+        env: { ...env, ...envOf(id) },
         hosts: network && hostsFile(ids, id, network),
         // What is down or frozen is not waited for.
         peers: () => nodes.filter(({ serves }) => serves).length,
@@ -225,6 +229,7 @@ interface NodeSettings {
   readonly archive: ClassArchive;
   readonly clusterId: string;
   readonly properties: Properties;
+  readonly env: NodeJS.ProcessEnv;
   /** The hosts file of the JVM, where it does not use that of the system. */
   readonly hosts: string | undefined;
   /** How many nodes serve clients now, this one included. */
@@ -282,7 +287,7 @@ class RunningNode implements ClusterNode {
 
   async restart(): Promise<void> {
     if (this.#keeper !== undefined) throw new Error(`node ${this.id} still runs`);
-    const { dataDir, classPath, archive, hosts } = this.#settings;
+    const { dataDir, classPath, archive, env, hosts } = this.#settings;
     const systemProperties = hosts === undefined ? {} : { 'jdk.net.hosts.file': join(dataDir, 'hosts') };
     const options = { env, dataDir, classPath, archive, systemProperties };
     const keeper = await spawnKafka({ ...options, keepData: false, quickStart: true });

@@ -1,0 +1,20 @@
+/** The receivers of a campaign. */
+import * as answers from '../support/receivers/answers.ts';
+
+/** What each receiver is like, and its destination. */
+export const receivers: Readonly<
+  Record<string, { readonly answer?: () => answers.Answer; readonly ordered?: true }>
+> = {
+  steady: {},
+  slow: { answer: () => answers.delayed(300, answers.status(200)) },
+  ordered: { answer: () => (Math.random() < 0.1 ? answers.status(503) : answers.status(200)), ordered: true },
+  failing: { answer: failOften },
+  refusing: { answer: () => answers.status(410) },
+  changing: {},
+};
+
+function failOften(): answers.Answer {
+  const dice = Math.random();
+  if (dice < 0.25) return answers.status(503);
+  return dice < 0.35 ? answers.reset : answers.status(200);
+}
