@@ -2,9 +2,8 @@
  * How long a fetch may wait for records. A longer wait means fewer requests while a group is idle. The first record ends
  * the wait, but a resumed partition and a due heartbeat are noticed only after the fetch.
  */
-import type { Consumer } from 'kafkajs';
 import type { Fetching, PartitionAnswer } from '../patches/reading/group-fetch.ts';
-import { afterJoin } from '../patches/reading/membership.ts';
+import type { MemberConsumer } from '../patches/reading/membership.ts';
 import type { Partition } from './partition/partition.ts';
 import type { IdleTopics } from './idle-topics.ts';
 
@@ -31,28 +30,23 @@ export function pace(
     mayFetch,
     idle,
   }: {
-    readonly consumer: Pick<Consumer, 'on' | 'events'>;
+    readonly consumer: Pick<MemberConsumer, 'on' | 'events' | 'heartbeatEveryMs'>;
     readonly partitions: Iterable<Partition>;
     readonly mayFetch: (topic: string) => boolean;
     readonly idle: IdleTopics | undefined;
   },
 ): void {
-  let joinedAt = -Infinity;
-  let nextHeartbeatAt = 0;
-  const heartbeatIsLater = (): void => {
-    const now = performance.now();
-    const isSoonAfterJoin = now - joinedAt < afterJoin.forMs;
-    nextHeartbeatAt = now + (isSoonAfterJoin ? afterJoin.heartbeatIntervalMs : heartbeatIntervalMs);
-  };
-  consumer.on(consumer.events.HEARTBEAT, heartbeatIsLater);
-  consumer.on(consumer.events.GROUP_JOIN, () => {
-    joinedAt = performance.now();
-    heartbeatIsLater();
-  });
+  let lastHeartbeatAt = 0;
+  for (const event of [consumer.events.HEARTBEAT, consumer.events.GROUP_JOIN]) {
+    consumer.on(event, () => {
+      lastHeartbeatAt = performance.now();
+    });
+  }
   pacing.waitMs = () => {
     for (const { topic, located, paused } of partitions) {
       if (!located || paused || !mayFetch(topic)) return maxWaitMs;
     }
+    const nextHeartbeatAt = lastHeartbeatAt + consumer.heartbeatEveryMs(heartbeatIntervalMs);
     const leftMs = Math.min(nextHeartbeatAt - performance.now(), idle?.leftMs() ?? Infinity);
     return Math.ceil(Math.max(leastWaitMs, leftMs));
   };

@@ -66,6 +66,7 @@ export class MemoryConsumer implements GroupMember {
       | 'on'
       | 'events'
       | 'joinAgain'
+      | 'heartbeatEveryMs'
     > = {
       events,
       on: ((event: string, listener: (event: unknown) => void) =>
@@ -105,6 +106,7 @@ export class MemoryConsumer implements GroupMember {
         this.#group.leave(this);
         this.#emit(events.STOP, {});
       },
+      heartbeatEveryMs: (usualMs) => usualMs,
       joinAgain: () => {
         void this.#group.rebalance();
       },

@@ -22,12 +22,14 @@ export interface MemberConsumer extends Consumer {
   readonly isMember: boolean;
   /** Whether it may go on with the partitions that it was assigned last. */
   readonly keepsAssignment: boolean;
+  /** How often it sends heartbeats now: every `usualMs`, and more often soon after a join. */
+  heartbeatEveryMs(usualMs: number): number;
   /** Joins the group again soon, to tell the leader what it owns now, and goes on meanwhile. */
   joinAgain(): void;
 }
 
 /** After a join another one is likely, because partitions change hands in two. Members that notice it late delay the others. */
-export const afterJoin = { forMs: 1_000, heartbeatIntervalMs: 50 };
+const afterJoin = { forMs: 1_000, heartbeatIntervalMs: 50 };
 
 interface Heartbeats {
   /** In milliseconds. */
@@ -64,6 +66,7 @@ interface LastingGroup extends Group {
   joinsAgain: boolean;
   /** Joins again while it goes on. */
   rejoin(): void;
+  heartbeatEveryMs(usualMs: number): number;
 }
 
 /** The library's class that runs a consumer: the members that are used here. */
@@ -134,11 +137,14 @@ export const membership: readonly Patch[] = [
 
       /** A request to join counts as a heartbeat. */
       override async heartbeat({ interval }: Heartbeats): Promise<void> {
-        if (this.#joining) return;
+        if (!this.#joining) await super.heartbeat({ interval: this.heartbeatEveryMs(interval) });
+      }
+
+      /** A member that is alone waits for nobody. */
+      heartbeatEveryMs(usualMs: number): number {
         const isAlone = this.isLeader() && this.members?.length === 1;
-        const isSoonAfter = !isAlone && performance.now() - this.#joinedAt < afterJoin.forMs;
-        const longest = isSoonAfter ? afterJoin.heartbeatIntervalMs : Infinity;
-        await super.heartbeat({ interval: Math.min(interval, longest) });
+        const isSoonAfter = performance.now() - this.#joinedAt < afterJoin.forMs;
+        return isSoonAfter && !isAlone ? Math.min(usualMs, afterJoin.heartbeatIntervalMs) : usualMs;
       }
 
       /** Kafka would remove it, and the join under way would make it a member again. */
@@ -184,6 +190,7 @@ export const memberConsumer = replacing(
       return Object.defineProperties(create(options) as MemberConsumer, {
         isMember: { get: () => (group()?.memberId ?? null) !== null },
         keepsAssignment: { get: () => group()?.state === 'rejoining' },
+        heartbeatEveryMs: { value: (usualMs: number) => group()?.heartbeatEveryMs(usualMs) ?? usualMs },
         joinAgain: {
           value: () => {
             const joined = group();
