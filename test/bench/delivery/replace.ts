@@ -45,7 +45,12 @@ export async function measureReplace(context: Context): Promise<Report> {
     latencies(wave, receivedAt, { from: steadyFrom, to: replacedFrom }),
     latencies(wave, receivedAt, { from: replacedFrom }),
   ];
-  const row = (name: string, { p50, p99, max }: typeof steady) => [name, ...[p50, p99, max].map(tenths)];
+  const row = (name: string, { p50, p99, max }: typeof steady) => [
+    name,
+    tenths(p50),
+    tenths(p99),
+    tenths(max),
+  ];
   return {
     title: `Replace: ${replicaCount} replicas, ${options.rate} deliveries a second`,
     tables: [

@@ -66,7 +66,8 @@ export function deletionLines(deletion: Deletion): string[] {
     destinations.map((destination) => {
       const { delivered, dead, waiting } =
         byDestination?.find(({ destinationId }) => destinationId === destination) ?? {};
-      return [sourceId, destination, formatCount(sent), ...[delivered, dead, waiting].map(countOrDash)];
+      const outcomes = [delivered, dead, waiting].map(countOrDash);
+      return [sourceId, destination, formatCount(sent), ...outcomes];
     }),
   );
   const heading = ['SOURCE', 'DESTINATION', 'SENT', 'DELIVERED', 'DEAD', 'WAITING'];

@@ -32,10 +32,8 @@ export function SearchForm(props: SearchFormProps) {
   useLayoutEffect(() => {
     setTyped(query);
   }, [JSON.stringify(query)]);
-  const names = [
-    ...[...choices, ...fields].map(({ name }) => name),
-    ...(hasPeriod ? ['since', 'until'] : []),
-  ];
+  const named = [...choices, ...fields].map(({ name }) => name);
+  const names = hasPeriod ? [...named, 'since', 'until'] : named;
   const between = hasPeriod &&
     isBetween(typed) && {
       since: toTime(typed['since'] ?? ''),

@@ -11,7 +11,7 @@ import { closedObject, named, optionalText, time } from '../http/schemas.ts';
 import { cursorsOf, pageOf, pageParameters } from '../http/page.ts';
 import { routesOf, type Api } from '../http/api.ts';
 import { userKeySchema } from './delivery-routes.ts';
-import { csvAnswer, exportRules, type Exports } from './export.ts';
+import { csvRoute, type Exports } from './export.ts';
 import { historyPage } from './page.ts';
 
 const text = (description: string) => Type.Optional(Type.String({ minLength: 1, description }));
@@ -88,10 +88,8 @@ export function decisionRoutes(app: Api, history: Pick<History, 'read'>, exports
   route.get('/decisions.csv', {
     operationId: 'exportDecisions',
     summary: 'Export the events that destinations did not get, newest first',
-    description: exportRules,
     querystring: listed,
-    response: csvAnswer,
-    exposeHeadRoute: false,
+    ...csvRoute,
     handler: (request, reply) =>
       exports.send(reply, request.caller, {
         name: 'filtered',

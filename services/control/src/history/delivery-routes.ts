@@ -14,7 +14,7 @@ import { periodOf, periodParameters } from '../http/moment.ts';
 import { closedObject, named, namedObject, optionalText, time } from '../http/schemas.ts';
 import { cursorsOf, pageOf, pageParameters } from '../http/page.ts';
 import { routesOf, type Api } from '../http/api.ts';
-import { csvAnswer, exportRules, type Exports } from './export.ts';
+import { csvRoute, type Exports } from './export.ts';
 import { historyPage } from './page.ts';
 
 const instant = (what: string) => time(`${what}: ISO 8601, UTC`);
@@ -165,10 +165,8 @@ export function deliveryRoutes(app: Api, { records, history, exports }: Delivery
   route.get('/deliveries.csv', {
     operationId: 'exportDeliveries',
     summary: 'Export deliveries, newest first',
-    description: exportRules,
     querystring: listed,
-    response: csvAnswer,
-    exposeHeadRoute: false,
+    ...csvRoute,
     handler: (request, reply) =>
       exports.send(reply, request.caller, {
         name: 'deliveries',

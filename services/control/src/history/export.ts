@@ -10,18 +10,19 @@ import type { Page } from '../http/page.ts';
 export const maxExportRows = 100_000;
 const pageRows = 500;
 
-/** The answer of an export in the document. */
-export const csvAnswer = {
-  200: {
-    description: 'a header, and a line for each item',
-    content: { 'text/csv': { schema: { type: 'string' } } },
+/** What the routes of all exports have. */
+export const csvRoute = {
+  description:
+    `The newest ${maxExportRows.toLocaleString('en')} that match, as CSV in UTF-8; \`until\` leads to older ones. Texts that a spreadsheet would ` +
+    'read as a formula begin with an apostrophe.',
+  response: {
+    200: {
+      description: 'a header, and a line for each item',
+      content: { 'text/csv': { schema: { type: 'string' } } },
+    },
   },
+  exposeHeadRoute: false,
 };
-
-/** For the description of an export. */
-export const exportRules =
-  `The newest ${maxExportRows.toLocaleString('en')} that match, as CSV in UTF-8; \`until\` leads to older ones. Texts that a spreadsheet would ` +
-  'read as a formula begin with an apostrophe.';
 
 interface Export<Item> {
   /** Of the file. */

@@ -19,7 +19,7 @@ import { audit } from '../http/audit.ts';
 import { showBody, showUrls, showUser } from '../access/mask.ts';
 import type { RecordReader } from '../records/reader.ts';
 import { userKeySchema } from '../history/delivery-routes.ts';
-import { csvAnswer, exportRules, type Exports } from '../history/export.ts';
+import { csvRoute, type Exports } from '../history/export.ts';
 import { historyPage } from '../history/page.ts';
 import { invalidField } from '../http/errors.ts';
 import { periodOf, periodParameters } from '../http/moment.ts';
@@ -171,10 +171,8 @@ export function deadLetterRoutes(app: Api, { records, topic, history, exports }:
   route.get('/dead-letters.csv', {
     operationId: 'exportDeadLetters',
     summary: 'Export dead letters, newest first',
-    description: exportRules,
     querystring: listed,
-    response: csvAnswer,
-    exposeHeadRoute: false,
+    ...csvRoute,
     handler: (request, reply) =>
       exports.send(reply, request.caller, {
         name: 'dead-letters',

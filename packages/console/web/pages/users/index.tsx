@@ -1,18 +1,17 @@
 /** Everything about one user: what was sent for them and what was not, and whether they are suppressed. */
-import { useLayoutEffect, useState } from 'preact/hooks';
 import type { Schema } from '../../api/client.ts';
 import { useGet } from '../../api/resource.ts';
 import { isLimited } from '../../api/session.ts';
 import { useList } from '../../lists/pager.tsx';
-import { Button, LinkButton } from '../../parts/button.tsx';
+import { LinkButton } from '../../parts/button.tsx';
+import { Ask } from '../../parts/ask.tsx';
 import { Card, Empty, PageHead } from '../../parts/card.tsx';
-import { TextField } from '../../parts/field.tsx';
 import { ErrorNote } from '../../parts/notes.tsx';
 import { Reason, Status } from '../../parts/status.tsx';
 import { PagedTable, type Column } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
 import { text } from '../../text/index.ts';
-import { go, hrefOf, type PageProps } from '../../url/location.ts';
+import { hrefOf, type PageProps } from '../../url/location.ts';
 
 const limit = 20;
 const notFound = 404;
@@ -47,36 +46,19 @@ const filteredColumns: readonly Column<Schema['FilteredEvent']>[] = [
 
 export default function UsersPage({ steps }: PageProps) {
   const [id = ''] = steps;
-  const [typed, setTyped] = useState(id);
-  useLayoutEffect(() => {
-    setTyped(id);
-  }, [id]);
   return (
     <div class="stack">
       <PageHead
         title={text.shell.pages.users}
         lead="Enter a user id to see the deliveries and filtered events of that user."
       />
-      <form
-        class="ask"
-        role="search"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (typed.trim() !== '') go(['users', typed.trim()]);
-        }}
-      >
-        <TextField
-          label="User id"
-          value={typed}
-          onValue={setTyped}
-          mono
-          autofocus={id === ''}
-          hint="The exact userId, or the anonymousId of calls without one."
-        />
-        <Button type="submit" kind="main-action">
-          Show
-        </Button>
-      </form>
+      <Ask
+        page="users"
+        id={id}
+        label="User id"
+        hint="The exact userId, or the anonymousId of calls without one."
+        action="Show"
+      />
       {id === '' ? <Empty title="What happened to a user's events?" /> : <User key={id} id={id} />}
     </div>
   );

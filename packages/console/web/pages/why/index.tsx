@@ -1,47 +1,28 @@
-import { useLayoutEffect, useState } from 'preact/hooks';
 import { useGet } from '../../api/resource.ts';
-import { Button } from '../../parts/button.tsx';
+import { Ask } from '../../parts/ask.tsx';
 import { Card, Empty, PageHead } from '../../parts/card.tsx';
-import { TextField } from '../../parts/field.tsx';
 import { formatCount } from '../../parts/format.ts';
 import { ErrorNote } from '../../parts/notes.tsx';
 import { Time } from '../../parts/time.tsx';
 import { text } from '../../text/index.ts';
-import { go, type PageProps } from '../../url/location.ts';
+import type { PageProps } from '../../url/location.ts';
 import { Picture } from './picture.tsx';
 
 export default function WhyPage({ steps }: PageProps) {
   const [id = ''] = steps;
-  const [typed, setTyped] = useState(id);
-  useLayoutEffect(() => {
-    setTyped(id);
-  }, [id]);
   return (
     <div class="stack wide">
       <PageHead
         title={text.shell.pages.why}
         lead="Paste an event id (messageId) to see everything that happened to the event."
       />
-      <form
-        class="ask"
-        role="search"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (typed.trim() !== '') go(['why', typed.trim()]);
-        }}
-      >
-        <TextField
-          label="Event id"
-          value={typed}
-          onValue={setTyped}
-          mono
-          autofocus={id === ''}
-          hint="Find the id in the call, in the SDK's log, or on the page of a delivery."
-        />
-        <Button type="submit" kind="main-action">
-          Explain
-        </Button>
-      </form>
+      <Ask
+        page="why"
+        id={id}
+        label="Event id"
+        hint="Find the id in the call, in the SDK's log, or on the page of a delivery."
+        action="Explain"
+      />
       {id === '' ? <Empty title="What happened to an event?" /> : <Explained id={id} />}
     </div>
   );
