@@ -153,8 +153,8 @@ describe('documents', () => {
   });
 
   test('the files of "Where is what" have what is to be looked for', () => {
-    const [, table = ''] = read('ARCHITECTURE.md').split('## Where is what');
-    const rows = [...table.matchAll(/^\|.*\| `(\S+)` +\| `(\w+)` +\|$/gm)];
+    const [, list = ''] = read('ARCHITECTURE.md').split('## Where is what');
+    const rows = [...list.matchAll(/^- .*: `(\S+)`, `(\w+)`$/gm)];
     assert.ok(rows.length > 10);
     const missing = rows
       .filter(([, file = '', symbol = '']) => !new RegExp(`\\b${symbol}\\b`).test(read(file)))

@@ -4,7 +4,8 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { tokenScopes } from '@tailrace/config';
 import { access } from '../../services/control/src/access/table.ts';
-import { roles, routeEvidence, sharing, storedSecrets, threatModelPage } from './threat-model.ts';
+import { roles, routeEvidence, sharing, storedSecrets } from './threat-evidence.ts';
+import { threatModelPage } from './threat-model.ts';
 
 const root = path.join(import.meta.dirname, '..', '..');
 

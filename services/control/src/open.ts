@@ -8,7 +8,7 @@ import { requireTopics, topicNames } from '@tailrace/topology';
 import type { FastifyInstance } from 'fastify';
 import { guardRequests } from './access/guard.ts';
 import { tokenRoutes } from './access/routes.ts';
-import { operationsWithPlaces } from './access/shared.ts';
+import { operationsWithPlaces } from './access/table.ts';
 import { openAudiences } from './audiences/index.ts';
 import { audiencePaths, audienceRoutes } from './audiences/routes.ts';
 import { auditChanges } from './audit/changes.ts';

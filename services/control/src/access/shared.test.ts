@@ -5,22 +5,12 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { isTailraceError } from '@tailrace/errors';
 import { Places, type Asker } from './places.ts';
-import { shared, sharesNothing, type PlacesEntry, type PlacesName } from './shared.ts';
-import { access } from './table.ts';
+import { shared, type PlacesEntry, type PlacesName } from './shared.ts';
 
 const entries = Object.entries<(typeof shared)[keyof typeof shared]>(shared);
 const places = entries.filter(
   (entry): entry is [PlacesName, PlacesEntry & (typeof entry)[1]] => entry[1].kind === 'places',
 );
-
-test('every operation is in an entry, or shares nothing', () => {
-  const inEntries = entries.flatMap(([, entry]): string[] =>
-    'operations' in entry ? [...entry.operations] : [],
-  );
-  const both = sharesNothing.filter((operation) => inEntries.includes(operation));
-  assert.deepEqual(both, []);
-  assert.deepEqual([...new Set([...inEntries, ...sharesNothing])].sort(), Object.keys(access).sort());
-});
 
 test('requests are counted, and refused where there is no room, only by what the table lists', () => {
   const folder = path.join(import.meta.dirname, '..');

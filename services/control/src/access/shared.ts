@@ -1,7 +1,7 @@
 /**
  * Everything of which there is a bounded amount for all requests: one entry for each, with the share of one holder, and what
- * ends it. docs/threat-model.md lists them all. `shared.test.ts` fails for an operation that is neither in an entry nor in
- * `sharesNothing`, and for code that counts requests beside this table.
+ * ends it. docs/threat-model.md lists them all, and table.ts has those of each operation. `shared.test.ts` fails for code that
+ * counts requests beside this table.
  *
  * A limited token has a share: places are left for others whatever it does, and what others have begun goes on.
  */
@@ -30,7 +30,6 @@ export interface PlacesEntry {
   readonly retryAfterS?: number;
   /** Default: `too-many-at-once`. */
   readonly code?: 'too-many-at-once' | 'too-many-requests';
-  readonly operations: readonly string[];
 }
 
 /** An amount that is no place. The code beside it enforces the limit. */
@@ -41,8 +40,6 @@ export interface AmountEntry {
   /** With the share of one holder. */
   readonly most: string;
   readonly ends: string;
-  /** Undefined for those of all operations. */
-  readonly operations?: readonly string[];
 }
 
 const counted = (number: number): string => number.toLocaleString('en');
@@ -76,7 +73,6 @@ export const shared = {
     ofOne: 50,
     ofLimited: 375,
     ends: 'the client leaves, its token ends, the instance stops, or the client takes nothing for two minutes',
-    operations: ['streamLive', 'streamAttempts', 'streamCalls'],
   },
   streamBytes: {
     kind: 'amount',
@@ -84,7 +80,6 @@ export const shared = {
     of: 'instance',
     most: `${amounts.streamBytes.most / mb} MB in equal parts, and ${amounts.streamBytes.ofOne / mb} MB of a stream`,
     ends: 'the client takes them, or newer ones take their place; the client is told how many it missed',
-    operations: ['streamLive', 'streamAttempts', 'streamCalls'],
   },
   calls: {
     kind: 'amount',
@@ -94,7 +89,6 @@ export const shared = {
       `${amounts.calls.bytesInSecond / mb} MB a second in equal parts for the watched sources, and ${amounts.calls.ofOne} calls a second of a stream; ` +
       `${counted(amounts.calls.followed)} are followed`,
     ends: 'the next second; the client is told how many it missed',
-    operations: ['streamCalls'],
   },
   replays: {
     kind: 'places',
@@ -106,7 +100,6 @@ export const shared = {
     ofLimited: 6,
     longestMs: 24 * hourMs,
     ends: 'every dead letter is replayed, or the replay is interrupted',
-    operations: ['startReplay', 'recoverDestination'],
   },
   endedReplays: {
     kind: 'amount',
@@ -114,7 +107,6 @@ export const shared = {
     of: 'system',
     most: `${amounts.endedReplays} of limited tokens, and ${amounts.endedReplays} of others`,
     ends: 'newer ones take their place: of limited tokens, first the oldest of the destination with the most',
-    operations: ['startReplay', 'recoverDestination'],
   },
   audienceSyncs: {
     kind: 'places',
@@ -127,7 +119,6 @@ export const shared = {
     ofLimited: 6,
     longestMs: 4 * hourMs,
     ends: 'every change is sent, or a later sync of the audience has begun',
-    operations: ['syncAudience', 'deleteAudience'],
   },
   uploadBytes: {
     kind: 'amount',
@@ -137,7 +128,6 @@ export const shared = {
       `${amounts.uploadBytes.most / 1_024 / mb} GB, and ${amounts.uploadBytes.expansion} times what was sent; ` +
       `of a limited token ${amounts.membershipBytesOfLimited / mb} MB of disk for a sync`,
     ends: 'the sync ends',
-    operations: ['syncAudience', 'deleteAudience'],
   },
   audiences: {
     kind: 'amount',
@@ -145,7 +135,6 @@ export const shared = {
     of: 'system',
     most: `${counted(amounts.audiencesOfSource)} of a source`,
     ends: 'the audience is deleted',
-    operations: ['syncAudience'],
   },
   records: {
     kind: 'places',
@@ -156,7 +145,6 @@ export const shared = {
     ofOne: 10,
     ofLimited: 30,
     ends: 'Kafka has answered, or not for 30 seconds',
-    operations: ['getDeliveryBody', 'getDeadLetter', 'resendDelivery'],
   },
   searches: {
     kind: 'places',
@@ -167,7 +155,6 @@ export const shared = {
     ofOne: 2,
     ofLimited: 0,
     ends: 'the topics are read, at the latest after 20 seconds',
-    operations: ['getEvent'],
   },
   exports: {
     kind: 'places',
@@ -178,7 +165,6 @@ export const shared = {
     ofOne: 2,
     ofLimited: 6,
     ends: '100,000 rows are read, the client leaves or takes nothing for two minutes, or its token ends',
-    operations: ['exportDeliveries', 'exportDecisions', 'exportDeadLetters'],
   },
   testEvents: {
     kind: 'places',
@@ -189,7 +175,6 @@ export const shared = {
     ofOne: 5,
     ofLimited: 30,
     ends: 'the receivers have answered, at the latest after the time limit of a webhook',
-    operations: ['testDestination'],
   },
   auditReadings: {
     kind: 'places',
@@ -200,7 +185,6 @@ export const shared = {
     ofOne: 2,
     ofLimited: 0,
     ends: '17,500 records are read',
-    operations: ['listAudit'],
   },
   recalls: {
     kind: 'amount',
@@ -208,7 +192,6 @@ export const shared = {
     of: 'system',
     most: 'one of a destination',
     ends: 'no delivery is left that was pending, or a later request for the destination replaces it',
-    operations: ['retryDestination', 'drainDestination'],
   },
   deletions: {
     kind: 'amount',
@@ -216,7 +199,6 @@ export const shared = {
     of: 'system',
     most: 'one portion of 500 records at a time, of unlimited tokens only',
     ends: 'every user is sent',
-    operations: ['createDeletion', 'liftDeletion'],
   },
   suppressions: {
     kind: 'amount',
@@ -224,7 +206,6 @@ export const shared = {
     of: 'system',
     most: `${counted(maxSuppressions)}, of unlimited tokens only`,
     ends: 'lifted, or for deleted users when what they did before has expired',
-    operations: ['createSuppressions', 'deleteSuppression', 'createDeletion'],
   },
   idempotencyKeys: {
     kind: 'amount',
@@ -239,7 +220,6 @@ export const shared = {
     of: 'system',
     most: 'one of a destination and reason that the history has, with a note of 500 characters',
     ends: 'the issue is reopened, or the destination is deleted',
-    operations: ['updateIssue'],
   },
   endedSessions: {
     kind: 'amount',
@@ -247,7 +227,6 @@ export const shared = {
     of: 'system',
     most: `${counted(amounts.endedSessionsOfToken)} of a token`,
     ends: 'the session would have expired',
-    operations: ['deleteSession'],
   },
   changes: {
     kind: 'amount',
@@ -255,30 +234,6 @@ export const shared = {
     of: 'system',
     most: `one at a time; a request has 1 MB, a source 20 write keys and 1,000 blocked events; ${counted(maxTokens)} tokens`,
     ends: 'Kafka has the change, or has not answered for 10 seconds',
-    operations: [
-      'createSource',
-      'replaceSource',
-      'updateSource',
-      'deleteSource',
-      'addWriteKey',
-      'removeWriteKey',
-      'blockEvent',
-      'unblockEvent',
-      'blockEventInPath',
-      'unblockEventInPath',
-      'createDestination',
-      'replaceDestination',
-      'updateDestination',
-      'deleteDestination',
-      'connectSource',
-      'disconnectSource',
-      'pauseDestination',
-      'resumeDestination',
-      'rotateSecret',
-      'resealSecrets',
-      'createToken',
-      'revokeToken',
-    ],
   },
   requests: {
     kind: 'amount',
@@ -296,49 +251,8 @@ export const shared = {
   },
 } as const satisfies Readonly<Record<string, PlacesEntry | AmountEntry>>;
 
+export type SharedName = keyof typeof shared;
+
 export type PlacesName = {
-  [Name in keyof typeof shared]: (typeof shared)[Name]['kind'] extends 'places' ? Name : never;
-}[keyof typeof shared];
-
-export const operationsWithPlaces: ReadonlySet<string> = new Set(
-  Object.values(shared).flatMap((entry) => (entry.kind === 'places' ? entry.operations : [])),
-);
-
-/** Operations that are answered from memory, or from the history by a query of bounded work, and leave nothing behind. */
-export const sharesNothing: readonly string[] = [
-  'createSession',
-  'getSession',
-  'listCatalog',
-  'getCatalogEntry',
-  'listSources',
-  'getSource',
-  'listSourceEvents',
-  'getSourceUsage',
-  'listAudiences',
-  'getAudience',
-  'listDestinations',
-  'getDestination',
-  'listDestinationHealth',
-  'getDestinationHealth',
-  'listIssues',
-  'getRecall',
-  'getDestinationStats',
-  'getDestinationFailures',
-  'getDestinationPending',
-  'getOverview',
-  'listDeliveries',
-  'getDelivery',
-  'listDecisions',
-  'testFilter',
-  'listDeadLetters',
-  'summariseDeadLetters',
-  'listReplays',
-  'getReplay',
-  'interruptReplay',
-  'listDeletions',
-  'getDeletion',
-  'listSuppressions',
-  'getSuppression',
-  'listTokens',
-  'getToken',
-];
+  [Name in SharedName]: (typeof shared)[Name]['kind'] extends 'places' ? Name : never;
+}[SharedName];

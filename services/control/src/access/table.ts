@@ -1,8 +1,9 @@
 /**
- * The scope and the reach of every route: one entry for each operation of the API. docs/threat-model.md lists them all, and
+ * The scope and the reach of every route, and what it takes of what all share: one entry for each operation of the API. docs/threat-model.md lists them all, and
  * `access.test.ts` fails for a route without an entry. Until it has one, a route needs an unlimited `admin` token.
  */
 import type { Role } from './authenticate.ts';
+import { shared, type SharedName } from './shared.ts';
 
 /**
  * The use of a route by a token that is limited to sources or destinations:
@@ -26,108 +27,121 @@ export type Reach =
   | 'replay'
   | 'closed';
 
+/** An operation that shares nothing is answered from memory, or from the history by a query of bounded work, and leaves nothing behind. */
+type Shares = readonly [SharedName, ...SharedName[]] | readonly ['nothing'];
+
 export interface Access {
   readonly scope: Role;
   readonly reach: Reach;
+  readonly shares: Shares;
 }
 
-const read = (reach: Reach): Access => ({ scope: 'read', reach });
-const write = (reach: Reach): Access => ({ scope: 'write', reach });
-const admin = (reach: Reach): Access => ({ scope: 'admin', reach });
+const entryOf =
+  (scope: Role) =>
+  (reach: Reach, ...shares: Shares): Access => ({ scope, reach, shares });
+const read = entryOf('read');
+const write = entryOf('write');
+const admin = entryOf('admin');
 
 /** By `operationId`. */
 export const access: Readonly<Record<string, Access>> = {
-  createSession: read('open'),
-  getSession: read('open'),
-  deleteSession: read('open'),
+  createSession: read('open', 'nothing'),
+  getSession: read('open', 'nothing'),
+  deleteSession: read('open', 'endedSessions'),
 
-  listCatalog: read('open'),
-  getCatalogEntry: read('open'),
+  listCatalog: read('open', 'nothing'),
+  getCatalogEntry: read('open', 'nothing'),
 
-  listSources: read('list'),
-  getSource: read('source'),
-  createSource: write('closed'),
-  replaceSource: write('source'),
-  updateSource: write('source'),
-  deleteSource: write('source'),
-  addWriteKey: write('source'),
-  removeWriteKey: write('source'),
-  blockEvent: write('source'),
-  unblockEvent: write('source'),
-  blockEventInPath: write('source'),
-  unblockEventInPath: write('source'),
-  listSourceEvents: read('source'),
-  getSourceUsage: read('source'),
-  streamCalls: read('source'),
+  listSources: read('list', 'nothing'),
+  getSource: read('source', 'nothing'),
+  createSource: write('closed', 'changes'),
+  replaceSource: write('source', 'changes'),
+  updateSource: write('source', 'changes'),
+  deleteSource: write('source', 'changes'),
+  addWriteKey: write('source', 'changes'),
+  removeWriteKey: write('source', 'changes'),
+  blockEvent: write('source', 'changes'),
+  unblockEvent: write('source', 'changes'),
+  blockEventInPath: write('source', 'changes'),
+  unblockEventInPath: write('source', 'changes'),
+  listSourceEvents: read('source', 'nothing'),
+  getSourceUsage: read('source', 'nothing'),
+  streamCalls: read('source', 'streams', 'streamBytes', 'calls'),
 
-  listDestinations: read('list'),
-  getDestination: read('destination'),
-  listDestinationHealth: read('list'),
-  getDestinationHealth: read('all-deliveries'),
-  createDestination: write('closed'),
-  replaceDestination: write('destination'),
-  updateDestination: write('destination'),
-  deleteDestination: write('destination'),
-  connectSource: write('connection'),
-  disconnectSource: write('connection'),
-  testDestination: write('destination'),
-  testFilter: write('destination'),
-  pauseDestination: write('destination'),
-  resumeDestination: write('destination'),
-  rotateSecret: write('destination'),
-  retryDestination: write('all-deliveries'),
-  drainDestination: write('all-deliveries'),
-  getRecall: read('all-deliveries'),
-  recoverDestination: write('all-deliveries'),
-  getDestinationStats: read('all-deliveries'),
-  getDestinationFailures: read('all-deliveries'),
+  listDestinations: read('list', 'nothing'),
+  getDestination: read('destination', 'nothing'),
+  listDestinationHealth: read('list', 'nothing'),
+  getDestinationHealth: read('all-deliveries', 'nothing'),
+  createDestination: write('closed', 'changes'),
+  replaceDestination: write('destination', 'changes'),
+  updateDestination: write('destination', 'changes'),
+  deleteDestination: write('destination', 'changes'),
+  connectSource: write('connection', 'changes'),
+  disconnectSource: write('connection', 'changes'),
+  testDestination: write('destination', 'testEvents'),
+  testFilter: write('destination', 'nothing'),
+  pauseDestination: write('destination', 'changes'),
+  resumeDestination: write('destination', 'changes'),
+  rotateSecret: write('destination', 'changes'),
+  retryDestination: write('all-deliveries', 'recalls'),
+  drainDestination: write('all-deliveries', 'recalls'),
+  getRecall: read('all-deliveries', 'nothing'),
+  recoverDestination: write('all-deliveries', 'replays', 'endedReplays'),
+  getDestinationStats: read('all-deliveries', 'nothing'),
+  getDestinationFailures: read('all-deliveries', 'nothing'),
 
-  getDestinationPending: read('all-deliveries'),
-  getOverview: read('closed'),
+  getDestinationPending: read('all-deliveries', 'nothing'),
+  getOverview: read('closed', 'nothing'),
 
-  listIssues: read('list'),
-  updateIssue: write('all-deliveries'),
+  listIssues: read('list', 'nothing'),
+  updateIssue: write('all-deliveries', 'issueMarks'),
 
-  listDeliveries: read('list'),
-  exportDeliveries: read('list'),
-  getDelivery: read('delivery'),
-  getDeliveryBody: read('delivery'),
-  resendDelivery: write('delivery'),
-  listDecisions: read('list'),
-  exportDecisions: read('list'),
-  getEvent: read('delivery'),
-  streamLive: read('open'),
-  streamAttempts: read('list'),
-  listDeadLetters: read('list'),
-  exportDeadLetters: read('list'),
-  summariseDeadLetters: read('list'),
-  getDeadLetter: read('delivery'),
-  startReplay: write('closed'),
-  listReplays: read('list'),
-  getReplay: read('replay'),
-  interruptReplay: write('replay'),
+  listDeliveries: read('list', 'nothing'),
+  exportDeliveries: read('list', 'exports'),
+  getDelivery: read('delivery', 'nothing'),
+  getDeliveryBody: read('delivery', 'records'),
+  resendDelivery: write('delivery', 'records'),
+  listDecisions: read('list', 'nothing'),
+  exportDecisions: read('list', 'exports'),
+  getEvent: read('delivery', 'searches'),
+  streamLive: read('open', 'streams', 'streamBytes'),
+  streamAttempts: read('list', 'streams', 'streamBytes'),
+  listDeadLetters: read('list', 'nothing'),
+  exportDeadLetters: read('list', 'exports'),
+  summariseDeadLetters: read('list', 'nothing'),
+  getDeadLetter: read('delivery', 'records'),
+  startReplay: write('closed', 'replays', 'endedReplays'),
+  listReplays: read('list', 'nothing'),
+  getReplay: read('replay', 'nothing'),
+  interruptReplay: write('replay', 'nothing'),
 
-  createDeletion: write('closed'),
-  listDeletions: read('closed'),
-  getDeletion: read('closed'),
-  liftDeletion: write('closed'),
-  createSuppressions: write('closed'),
+  createDeletion: write('closed', 'deletions', 'suppressions'),
+  listDeletions: read('closed', 'nothing'),
+  getDeletion: read('closed', 'nothing'),
+  liftDeletion: write('closed', 'deletions'),
+  createSuppressions: write('closed', 'suppressions'),
   // A list of ids of users, which a read token sees nowhere.
-  listSuppressions: write('closed'),
-  getSuppression: read('closed'),
-  deleteSuppression: write('closed'),
-  listAudiences: read('source'),
-  getAudience: read('source'),
-  syncAudience: write('source'),
-  deleteAudience: write('source'),
+  listSuppressions: write('closed', 'nothing'),
+  getSuppression: read('closed', 'nothing'),
+  deleteSuppression: write('closed', 'suppressions'),
+  listAudiences: read('source', 'nothing'),
+  getAudience: read('source', 'nothing'),
+  syncAudience: write('source', 'audienceSyncs', 'uploadBytes', 'audiences'),
+  deleteAudience: write('source', 'audienceSyncs', 'uploadBytes'),
 
-  resealSecrets: admin('closed'),
-  createToken: admin('closed'),
-  listTokens: admin('closed'),
-  getToken: admin('closed'),
-  revokeToken: admin('closed'),
-  listAudit: admin('closed'),
+  resealSecrets: admin('closed', 'changes'),
+  createToken: admin('closed', 'changes'),
+  listTokens: admin('closed', 'nothing'),
+  getToken: admin('closed', 'nothing'),
+  revokeToken: admin('closed', 'changes'),
+  listAudit: admin('closed', 'auditReadings'),
 };
 
 /** For an operation without an entry. */
-export const unknownAccess: Access = admin('closed');
+export const unknownAccess: Access = admin('closed', 'nothing');
+
+export const operationsWithPlaces: ReadonlySet<string> = new Set(
+  Object.keys(access).filter((operation) =>
+    access[operation]?.shares.some((name) => name !== 'nothing' && shared[name].kind === 'places'),
+  ),
+);
