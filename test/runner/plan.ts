@@ -28,8 +28,12 @@ const unitGroups: readonly (readonly [name: string, patterns: readonly string[]]
 ];
 /** They share what helm has rendered. */
 const chart = 'test/infra/check/chart-*.test.ts';
-/** In the order in which they start: what takes long first, so that the end of a run has no gap. */
-const folders = ['faults', 'launcher', 'integration', 'infra/check', 'console', 'infra/quick', 'e2e'];
+/**
+ * Of each, what takes long comes first, so that the end of a run has no gap. Tests that mostly wait start in turn with those that
+ * keep a processor busy.
+ */
+const waitingFolders = ['test/faults', 'test/launcher', 'test/integration'];
+const busyFolders = ['test/infra/check', 'test/console', 'test/infra/quick', 'test/e2e'];
 
 const command = (name: string, needs: readonly Need[], ...command: string[]): Job => ({
   name,
@@ -62,7 +66,10 @@ export const checks = ['unit', 'lint', 'format'] as const;
  */
 export function planOf(names: readonly string[], root: string): readonly Job[] {
   if (names.length === 0)
-    return planOf([...checks, 'slow', 'go', ...folders.map((folder) => `test/${folder}`)], root);
+    return [
+      ...planOf([...checks, 'slow', 'go'], root),
+      ...inTurn(planOf(waitingFolders, root), planOf(busyFolders, root)),
+    ];
   const jobs = names.flatMap((name): readonly Job[] => {
     if (name === 'check') return planOf(checks, root);
     const part = parts[name];
@@ -75,6 +82,14 @@ export function planOf(names: readonly string[], root: string): readonly Job[] {
     return [groupJob('chart', ofChart), ...files.filter((file) => !ofChart.includes(file)).map(fileJob)];
   });
   return [...new Map(jobs.map((job) => [job.name, job])).values()];
+}
+
+/** Both in their order, each spread evenly over the whole. */
+function inTurn(...lists: readonly (readonly Job[])[]): readonly Job[] {
+  return lists
+    .flatMap((jobs) => jobs.map((job, index) => ({ job, at: index / jobs.length })))
+    .sort((one, other) => one.at - other.at)
+    .map(({ job }) => job);
 }
 
 function unitJobs(files: readonly string[]): readonly Job[] {

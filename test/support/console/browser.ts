@@ -1,5 +1,6 @@
 /** A browser for tests: Debian's Chromium, driven by Playwright. All files of a run share the one that TAILRACE_TEST_BROWSER names. */
 import assert from 'node:assert/strict';
+import { afterEach, type TestContext } from 'node:test';
 import axe, { type AxeResults } from 'axe-core';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { buildConsole, isStale } from '../../../packages/console/build.ts';
@@ -77,6 +78,11 @@ export async function openChromium(): Promise<Browser> {
 export async function openBrowser(): Promise<ConsoleBrowser> {
   if (isStale()) await buildConsole();
   const browser = await openChromium();
+  const pages = new Set<OpenedPage>();
+  afterEach(async (context) => {
+    await addPages(context as TestContext, pages);
+    pages.clear();
+  });
   return {
     async open(url, options = {}) {
       const {
@@ -114,13 +120,30 @@ export async function openBrowser(): Promise<ConsoleBrowser> {
         const asked = request.url();
         if (!asked.startsWith(new URL(url).origin) && !asked.startsWith('data:')) foreign.push(asked);
       });
+      const opened = { page, complaints, foreign };
+      pages.add(opened);
       if (!isBlank) await page.goto(url);
-      return { page, complaints, foreign };
+      return opened;
     },
     async [Symbol.asyncDispose]() {
       await browser.close();
     },
   };
+}
+
+/** Adds to the error of a failed test what its open pages show. */
+async function addPages({ error }: TestContext, pages: Iterable<OpenedPage>): Promise<void> {
+  if (!(error?.cause instanceof Error)) return;
+  const shown: unknown[] = [];
+  for (const { page, complaints } of pages) {
+    if (page.isClosed()) continue;
+    shown.push({
+      url: page.url(),
+      complaints: complaints.join('\n'),
+      shows: await page.locator('body').ariaSnapshot(),
+    });
+  }
+  Object.assign(error.cause, { pages: shown });
 }
 
 type Cookie = Parameters<Awaited<ReturnType<Browser['newContext']>>['addCookies']>[0][number];
@@ -147,12 +170,7 @@ export async function goTo(page: Page, place: string): Promise<void> {
 /** Opens the place in a page that is open already: `#/deliveries`. */
 export async function visit(page: Page, place: string, heading: string | RegExp): Promise<void> {
   await goTo(page, place);
-  try {
-    await page.getByRole('heading', { level: 1, name: heading }).waitFor();
-  } catch (error) {
-    const shown = await page.locator('body').innerText();
-    throw new Error(`${page.url()} shows ${shown}`, { cause: error });
-  }
+  await page.getByRole('heading', { level: 1, name: heading }).waitFor();
   await settled(page);
 }
 
