@@ -9,6 +9,7 @@ import { createFlow } from '../../services/control/src/testing/flow.ts';
 import { goTo, settled, visit } from '../support/console/browser.ts';
 import { openConsole } from '../support/console/console.ts';
 import { activeParts, assertInert, hostile, hostileTexts } from '../support/console/inert.ts';
+import { deliveryKey } from '@tailrace/records';
 import { eventually } from '@tailrace/testing';
 
 /** A receiver that is hostile in its status text, its headers and its body, which node:http would not permit. */
@@ -71,6 +72,7 @@ const opened = await browser.open(url, { token: adminToken });
 async function publishHistory(): Promise<void> {
   const flow = createFlow(control.kafka);
   const made = flow.delivery('crm', {
+    key: deliveryKey('crm', hostile),
     deliveryId: 'evil',
     eventName: hostile,
     eventId: hostile,
@@ -81,7 +83,7 @@ async function publishHistory(): Promise<void> {
   const url = `https://x.example/${hostile}`;
   const failed = { url, reason: hostile, detail: hostile, latencyMs: 1, exchange };
   await flow.publish(names.deliveries, { ...made, body: Buffer.from(JSON.stringify({ event: hostile })) });
-  await flow.attempt(made, 'dead', { reason: hostile, userKey: hostile, urls: [failed] });
+  await flow.attempt(made, 'dead', { reason: hostile, urls: [failed] });
   await flow.publish(names.deliveriesDead, { ...made, attempt: 1, reason: hostile });
   await flow.decision(hostile, [
     { reason: hostile, rule: { path: hostile, text: hostile }, destinations: [{ id: hostile }] },

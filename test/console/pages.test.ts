@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
+import { deliveryKey } from '@tailrace/records';
 import { adminToken, names, newCluster, openApi, readToken } from '../../services/control/src/testing/api.ts';
 import { createFlow } from '../../services/control/src/testing/flow.ts';
 import {
@@ -191,10 +192,15 @@ test('rows are links', async () => {
 test('texts of others stay texts', async () => {
   const evil = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>{{7*7}}';
   const flow = createFlow(control.kafka);
-  const made = flow.delivery('crm', { deliveryId: 'evil-1', eventName: evil, eventId: evil });
+  const made = flow.delivery('crm', {
+    key: deliveryKey('crm', evil),
+    deliveryId: 'evil-1',
+    eventName: evil,
+    eventId: evil,
+  });
   const urls = [{ url: `https://x.example/${evil}`, reason: 'timeout', detail: evil, latencyMs: 1 }];
   await flow.publish(names.deliveries, { ...made, body: Buffer.from(JSON.stringify({ event: evil })) });
-  await flow.attempt(made, 'retry', { reason: 'timeout', userKey: evil, urls });
+  await flow.attempt(made, 'retry', { reason: 'timeout', urls });
   await flow.decision(evil, [
     { reason: evil, rule: { path: evil, text: evil }, destinations: [{ id: 'crm' }] },
   ]);

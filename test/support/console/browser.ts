@@ -1,6 +1,6 @@
 /** A browser for tests: Debian's Chromium, driven by Playwright. All files of a run share the one that TAILRACE_TEST_BROWSER names. */
 import assert from 'node:assert/strict';
-import { afterEach, type TestContext } from 'node:test';
+import { afterEach } from 'node:test';
 import axe, { type AxeResults } from 'axe-core';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { buildConsole, isStale } from '../../../packages/console/build.ts';
@@ -80,7 +80,7 @@ export async function openBrowser(): Promise<ConsoleBrowser> {
   const browser = await openChromium();
   const pages = new Set<OpenedPage>();
   afterEach(async (context) => {
-    await addPages(context as TestContext, pages);
+    await addPages(context as FailedContext, pages);
     pages.clear();
   });
   return {
@@ -131,8 +131,13 @@ export async function openBrowser(): Promise<ConsoleBrowser> {
   };
 }
 
+/** What `@types/node` does not know of a test's context. */
+interface FailedContext {
+  readonly error?: Error | null;
+}
+
 /** Adds to the error of a failed test what its open pages show. */
-async function addPages({ error }: TestContext, pages: Iterable<OpenedPage>): Promise<void> {
+async function addPages({ error }: FailedContext, pages: Iterable<OpenedPage>): Promise<void> {
   if (!(error?.cause instanceof Error)) return;
   const shown: unknown[] = [];
   for (const { page, complaints } of pages) {

@@ -1,5 +1,6 @@
 /** A while in the life of three destinations, for pages and screenshots: one healthy, one that refuses, one with an open breaker. */
 import { names, type Api } from '../../../services/control/src/testing/api.ts';
+import { deliveryKey } from '@tailrace/records';
 import { createFlow } from '../../../services/control/src/testing/flow.ts';
 
 export interface SeedOptions {
@@ -76,16 +77,16 @@ export async function seed(
   const at = (index: number, of: number): number => now - minutes * minuteMs * (1 - index / of) - 5_000;
   for (let index = 0; index < delivered; index += 1) {
     const made = flow.delivery('crm', {
+      key: deliveryKey('crm', users[index % users.length] ?? 'ada'),
       eventName: events[index % events.length],
       sourceId: index % 3 ? 'web' : 'app',
     });
     const startedAt = new Date(at(index, delivered)).toISOString();
     const latencyMs = 18 + ((index * 37) % 60) + (index % 29 === 0 ? 240 : 0);
     const urls = [{ url: 'https://crm.example.com/hook', status: 200, latencyMs }];
-    const userKey = users[index % users.length] ?? 'ada';
     // A list of 100,000 needs no more: the rest is known from the attempts.
     if (index >= delivered - 240) await flow.publish(names.deliveries, made);
-    await flow.attempt(made, 'delivered', { startedAt, latencyMs, urls, userKey });
+    await flow.attempt(made, 'delivered', { startedAt, latencyMs, urls });
   }
   for (let index = 0; index < dead; index += 1) {
     const made = flow.delivery('erp', { eventName: 'Order Completed' });

@@ -6,17 +6,21 @@ import {
   encodeDelivery,
   encodeExchanges,
   exchangesHeader,
+  userKeyOf,
   type AttemptRecord,
   type Delivery,
   type FilteredDestinations,
 } from '@tailrace/records';
 import type { TopicNames } from '@tailrace/topology';
 
+type AttemptChanges = Partial<Omit<AttemptRecord, 'userKey'>>;
+
 export interface Flow {
   /** A delivery of the source `web`, not published yet. */
   delivery(destinationId: string, changes?: Partial<Delivery>): Delivery;
   publish(topic: string, delivery: Delivery): Promise<void>;
-  attempt(of: Delivery, outcome: AttemptRecord['outcome'], changes?: Partial<AttemptRecord>): Promise<void>;
+  /** Of the user of the delivery. */
+  attempt(of: Delivery, outcome: AttemptRecord['outcome'], changes?: AttemptChanges): Promise<void>;
   /** An event that goes to no destination. */
   decision(
     eventId: string,
@@ -70,7 +74,7 @@ export function createFlow(kafka: Pick<Kafka, 'publisher'>, names: TopicNames): 
         destinationId,
         type,
         event: eventName,
-        userKey: 'ada',
+        userKey: userKeyOf(of),
         attempt: of.attempt + 1,
         outcome,
         latencyMs: 20,
