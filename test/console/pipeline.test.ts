@@ -12,6 +12,7 @@ import type { Page } from 'playwright-core';
 import { adminToken } from '../../services/control/src/testing/api.ts';
 import { axeProblems, openBrowser, visit } from '../support/console/browser.ts';
 import { eventually } from '@tailrace/testing';
+import { budgets, startWalk } from '../support/console/walk.ts';
 import { startInstallation } from '../support/processes/installation.ts';
 import { status } from '../support/receivers/answers.ts';
 import { startReceiver, type ReceivedRequest } from '../support/receivers/receiver.ts';
@@ -52,6 +53,42 @@ async function runUntilAccepted(command: string): Promise<void> {
 
 let command = '';
 
+test('an empty installation delivers its first event after six clicks and two fields', async () => {
+  const { page, complaints } = await browser.open(`${controlUrl}/`, { token: adminToken });
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  const walk = await startWalk(page);
+  await page.getByRole('link', { name: 'Create a source' }).click();
+  await page.getByLabel('Name', { exact: true }).fill('Walked');
+  await press(page, 'Create a source');
+  await page.getByRole('heading', { level: 1, name: 'Walked' }).waitFor();
+  await press(page, 'Copy');
+  await page.getByText('Copied.').waitFor();
+  const copied = await page.evaluate<string>('navigator.clipboard.readText()');
+  await page.getByRole('link', { name: 'Connect a destination' }).click();
+  await page.getByLabel('URL 1', { exact: true }).fill(`${receiver.url}/hook`);
+  await page.getByLabel('Enable immediately').check();
+  await press(page, 'Create a destination');
+  await page.getByRole('button', { name: 'Disable' }).waitFor();
+  await eventually(
+    async () => {
+      await runUntilAccepted(copied);
+      return receiver.requests.length;
+    },
+    (received) => received > 0,
+  );
+  const delivered = page.locator('.totals > div').filter({ hasText: 'Delivered' });
+  await delivered.getByText(/^[1-9]/).waitFor();
+  await walk.endsWithin(budgets.firstDelivery);
+  assert.deepEqual(complaints, []);
+  const [, destination = ''] = /destinations\/([^?]+)/.exec(page.url()) ?? [];
+  await page.context().close();
+  for (const path of [`destinations/${destination}`, 'sources/walked']) {
+    const headers = { authorization: `Bearer ${adminToken}` };
+    const { status } = await fetch(`${controlUrl}/v1/${path}`, { method: 'DELETE', headers });
+    assert.equal(status, 204, path);
+  }
+});
+
 test('from the first visit to the first delivered event', async () => {
   const { page, complaints } = await browser.open(`${controlUrl}/`);
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
@@ -88,9 +125,11 @@ test('from the first visit to the first delivered event', async () => {
   await press(page, 'Create a destination');
   await page.getByRole('heading', { level: 1, name: 'crm' }).waitFor();
 
+  const earlier = receiver.requests.length;
   await press(page, 'Send');
   await page.getByText('accepted').waitFor();
-  const [tried] = await receiver.waitFor(1);
+  await receiver.waitFor(() => receiver.requests.length > earlier);
+  const tried = receiver.requests[earlier];
   assert.ok(tried && verifySignature(secret, tried.body, tried.headers['x-signature'] ?? ''));
   assert.equal(await page.locator('main script, main img').count(), 0, 'an answer stays text');
   await page.getByText(hostile).first().waitFor();
@@ -152,6 +191,7 @@ test('a failing receiver is found and understood in three clicks, and its dead l
   assert.equal(refused().length, 1);
 
   const { page, complaints } = await browser.open(`${controlUrl}/`, { token: adminToken });
+  const walk = await startWalk(page);
   await page.getByRole('link', { name: 'dead: The receiver rejected the event (4xx)' }).click();
   await page.getByRole('heading', { level: 1, name: 'Dead letters' }).waitFor();
   await page.getByRole('row', { name: /crm/ }).getByRole('link', { name: 'Deliveries' }).click();
@@ -159,6 +199,8 @@ test('a failing receiver is found and understood in three clicks, and its dead l
   await page.getByText('Attempt 1', { exact: true }).waitFor();
   await page.getByText('400', { exact: true }).waitFor();
   await page.getByText(`${receiver.url}/hook`).waitFor();
+  await page.getByLabel('Response body').getByText(hostile).waitFor();
+  await walk.endsWithin(budgets.whyRefused);
 
   isAccepting = true;
   await visit(page, '#/replays', 'Dead letters');

@@ -9,6 +9,7 @@ import { axeProblems, visit } from '../support/console/browser.ts';
 import { eventually } from '@tailrace/testing';
 import { openConsole } from '../support/console/console.ts';
 import { seed } from '../support/console/history.ts';
+import { budgets, startWalk } from '../support/console/walk.ts';
 import { startReceiver } from '../support/receivers/receiver.ts';
 
 const started = new AsyncDisposableStack();
@@ -176,8 +177,11 @@ test('what a receiver answered is read on the page of a delivery, of an event, a
 });
 
 test('an ill destination is first in the list, and its issue is acknowledged, dismissed and reopened', async () => {
-  const { page, complaints } = await browser.open(`${url}#/destinations`, { token: adminToken });
-  await visit(page, '#/destinations', 'Destinations');
+  const { page, complaints } = await browser.open(url, { token: adminToken });
+  const walk = await startWalk(page);
+  await page.getByRole('link', { name: 'Destinations', exact: true }).click();
+  await page.getByRole('row', { name: /^erp/ }).waitFor();
+  await walk.endsWithin(budgets.illDestinations);
   const rows = await page.getByRole('table').getByRole('row').allInnerTexts();
   assert.match(
     rows.slice(1).join(' | '),

@@ -15,6 +15,8 @@ interface LiveHandlers {
 }
 
 const reopenAfterMs = 2_000;
+/** At most so often. */
+const liveReloadMs = 2_000;
 const watching = new Set<{ readonly current: LiveHandlers }>();
 
 export function useLive(handlers: LiveHandlers): void {
@@ -26,6 +28,19 @@ export function useLive(handlers: LiveHandlers): void {
       watching.delete(latest);
     };
   }, []);
+}
+
+/** Loads again while attempts are made. */
+export function useLiveReload(reload: (() => unknown) | undefined): void {
+  const askedAt = useRef(0);
+  useLive({
+    onCounts() {
+      if (Date.now() - askedAt.current < liveReloadMs) return;
+      askedAt.current = Date.now();
+      reload?.();
+    },
+    onMissed: () => reload?.(),
+  });
 }
 
 const isSignedIn = computed(() => Boolean(session.value) && !signedOut.value);

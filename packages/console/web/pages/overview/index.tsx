@@ -1,8 +1,7 @@
-import { useRef } from 'preact/hooks';
 import type { Schema } from '../../api/client.ts';
-import { useLive } from '../../api/live.ts';
+import { useLiveReload } from '../../api/live.ts';
 import { useGet } from '../../api/resource.ts';
-import { isLimited } from '../../api/session.ts';
+import { isLimited, may } from '../../api/session.ts';
 import { LinkButton } from '../../parts/button.tsx';
 import { Card, Empty, PageHead } from '../../parts/card.tsx';
 import { formatCount } from '../../parts/format.ts';
@@ -21,8 +20,6 @@ const words = {
 };
 
 const refreshMs = 15_000;
-/** After an attempt, the numbers are asked for at most this often. */
-const liveMs = 2_000;
 
 export default function OverviewPage({ query }: PageProps) {
   if (isLimited.value) {
@@ -41,16 +38,8 @@ export default function OverviewPage({ query }: PageProps) {
 function Whole({ query }: Pick<PageProps, 'query'>) {
   const range = rangeOf(query);
   const shown = useGet('/v1/overview', { query: range }, { everyMs: refreshMs });
-  const askedAt = useRef(0);
-  useLive({
-    onCounts() {
-      // A fixed period in the past does not change.
-      if (range.until !== undefined || Date.now() - askedAt.current < liveMs) return;
-      askedAt.current = Date.now();
-      void shown.reload();
-    },
-    onMissed: () => void shown.reload(),
-  });
+  // A fixed period in the past does not change.
+  useLiveReload(range.until === undefined ? shown.reload : undefined);
   const { data, error } = shown;
   return (
     <div class="stack wide">
@@ -79,9 +68,12 @@ function Content({ overview: data }: { readonly overview: Schema['Overview'] | u
             title="No events yet"
             lead="Create a source, connect a destination, and send a call. It appears here within a second."
           >
-            <LinkButton kind="main-action" href={hrefOf(['sources'])}>
-              View sources
-            </LinkButton>
+            {may('write') && (
+              <LinkButton kind="main-action" href={hrefOf(['sources', '+new'])}>
+                Create a source
+              </LinkButton>
+            )}
+            <LinkButton href={hrefOf(['sources'])}>View sources</LinkButton>
           </Empty>
         ) : (
           <Funnel overview={data} />

@@ -1,5 +1,6 @@
 /** The numbers of a destination over time, and its pending deliveries. */
 import type { Schema } from '../../../api/client.ts';
+import { useLiveReload } from '../../../api/live.ts';
 import { useGet } from '../../../api/resource.ts';
 import { Card, Empty } from '../../../parts/card.tsx';
 import { ChartCard } from '../../../charts/chart-card.tsx';
@@ -22,6 +23,7 @@ export function DestinationOverview({ destination, query }: OverviewProps) {
   const since = rangeOf(query['range']);
   const params = { path: { id }, query: { since } };
   const { data, error, reload } = useGet('/v1/destinations/{id}/stats', params, { everyMs });
+  useLiveReload(reload);
   return (
     <div class="stack">
       <RangeChoice current={since} />
