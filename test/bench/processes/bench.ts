@@ -20,6 +20,8 @@ export interface Bench {
   readonly brokerPid: number | undefined;
   /** A temporary folder. */
   readonly folder: string;
+  /** Of the broker. */
+  readonly dataDir: string;
   /** Disposed of in reverse order when the bench ends. */
   readonly resources: AsyncDisposableStack;
   /** Rejects when the broker ends unexpectedly; never resolves. */
@@ -101,23 +103,26 @@ async function prepare(resources: AsyncDisposableStack, signal: AbortSignal): Pr
   const machine = describeMachine();
   const died = Promise.withResolvers<never>();
   died.promise.catch(() => undefined);
+  const folder = await mkdtemp(path.join(tmpdir(), 'tailrace-bench-'));
+  resources.defer(() => rm(folder, { recursive: true }));
+  const dataDir = path.join(folder, 'kafka');
   say('starting the broker');
   const broker = resources.use(
     await startOwnBroker({
       env: process.env,
+      dataDir,
       signal,
       onDeath: (how) => {
         died.reject(new Error(`the broker ended with ${how}`));
       },
     }),
   );
-  const folder = await mkdtemp(path.join(tmpdir(), 'tailrace-bench-'));
-  resources.defer(() => rm(folder, { recursive: true }));
   return {
     machine: { ...machine, kafka: describeKafka(broker.kind) },
     brokers: broker.brokers,
     brokerPid: findBroker(),
     folder,
+    dataDir,
     resources,
     brokerDied: died.promise,
   };
