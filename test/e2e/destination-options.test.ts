@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, describe, test } from 'node:test';
-import { verifySignature } from '@tailrace/signing';
+import { signWith, verifySignature } from '@tailrace/signing';
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 import * as answers from '../support/receivers/answers.ts';
 import { certificates } from '../support/receivers/certificates.ts';
@@ -97,5 +97,18 @@ describe("a destination's signatures", { concurrency: true }, () => {
     assert.ok(verifySignature(newer, request.body, request.headers['x-signature']));
     const others = Object.keys(request.headers).filter((name) => name.startsWith('webhook-'));
     assert.deepEqual(others, []);
+  });
+
+  test('7.8 8.6 a scheme of choice replaces X-Signature, and a header of choice has the delivery id', async () => {
+    await using receiver = await startReceiver();
+    const signature = { header: 'X-Hub-Signature-256', algorithm: 'hmac-sha256', prefix: 'sha256=' } as const;
+    const settings = { sharedSecret: newer, signature, deliveryIdHeader: 'X-Delivery' };
+    const { destinationId } = await sendTo(receiver, settings);
+    const [request] = await receiver.waitFor(1);
+    assert.ok(request);
+    const { 'x-hub-signature-256': signed, 'x-signature': plain, 'x-delivery': id } = request.headers;
+    assert.equal(signed, signWith(signature, [newer], { timestamp: 0, body: request.body }));
+    assert.equal(plain, undefined);
+    assert.equal(id, (await pipeline.attempt(destinationId, 'delivered')).deliveryId);
   });
 });

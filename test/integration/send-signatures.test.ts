@@ -4,8 +4,11 @@ import { randomBytes } from 'node:crypto';
 import { describe, test, type TestContext } from 'node:test';
 import type { Destination } from '@tailrace/config';
 import { verifySignature } from '@tailrace/signing';
+import { Webhooks } from '@octokit/webhooks';
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
+import Stripe from 'stripe';
 import { requestHeaders, targetsOf } from '@tailrace/webhook';
+import { verifySignature as verifyAsReceiver } from '../../packages/analytics-node/src/node/verify-signature.ts';
 import { startReceiver, type ReceivedRequest } from '../support/receivers/receiver.ts';
 import { openSender } from '../support/receivers/sender.ts';
 
@@ -77,4 +80,45 @@ test('X-Signature is sent too, with the newer secret as written', async (t) => {
   const settings = { sharedSecret, previousSharedSecret: 'older', standardWebhooks: true };
   const { headers, body: bytes } = await receive(t, settings);
   assert.ok(verifySignature(sharedSecret, bytes, headers['x-signature']));
+});
+
+describe("8.6 a receiver with a provider's own code", () => {
+  const sharedSecret = 'whsec_s3cret';
+
+  test('of GitHub accepts a header of its style', async (t) => {
+    const signature = { header: 'X-Hub-Signature-256', algorithm: 'hmac-sha256', prefix: 'sha256=' } as const;
+    const { headers, body: bytes } = await receive(t, { sharedSecret, signature });
+    const given = headers['x-hub-signature-256'] ?? '';
+    const github = new Webhooks({ secret: sharedSecret });
+    assert.equal(await github.verify(bytes.toString(), given), true);
+    assert.equal(await github.verify(`${bytes.toString()} `, given), false);
+    assert.equal(headers['x-signature'], undefined);
+    assert.ok(verifyAsReceiver(sharedSecret, bytes, given, signature));
+  });
+
+  test('of Stripe accepts a header of its style, with either secret during a rotation, and no old one', async (t) => {
+    const scheme = { algorithm: 'hmac-sha256', timestamp: true } as const;
+    const settings = {
+      sharedSecret,
+      previousSharedSecret: 'older',
+      signature: { ...scheme, header: 'Stripe-Signature' },
+    };
+    const { headers, body: bytes } = await receive(t, settings);
+    const given = headers['stripe-signature'] ?? '';
+    const { webhooks } = new Stripe('sk_test_none');
+    for (const secret of [sharedSecret, 'older']) {
+      assert.deepEqual(webhooks.constructEvent(bytes, given, secret), JSON.parse(body));
+      assert.ok(verifyAsReceiver(secret, bytes, given, scheme));
+    }
+    assert.throws(() => webhooks.constructEvent(bytes, given, 'other'), /No signatures found/);
+    const old = await receive(t, settings, Date.now() - 3_600_000);
+    const oldHeader = old.headers['stripe-signature'] ?? '';
+    assert.throws(() => webhooks.constructEvent(old.body, oldHeader, sharedSecret), /outside the tolerance/);
+    assert.equal(verifyAsReceiver(sharedSecret, old.body, oldHeader, scheme), false);
+  });
+});
+
+test('7.8 an unsigned receiver finds the delivery by the header of choice', async (t) => {
+  const { headers } = await receive(t, { deliveryIdHeader: 'X-Delivery-Id' });
+  assert.equal(headers['x-delivery-id'], 'd-1');
 });

@@ -66,6 +66,7 @@ export {
   type Configuration,
   type Destination,
   type Filter,
+  type SignatureSettings,
   type Source,
   type TlsSettings,
   type Webhook,

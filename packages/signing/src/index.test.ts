@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { sign, signStandardWebhook, verifySignature } from './index.ts';
+import { sign, signStandardWebhook, signWith, verifySignature } from './index.ts';
 
 interface Vector {
   name: string;
@@ -130,4 +130,23 @@ describe('signStandardWebhook agrees with openssl', () => {
       `${signStandardWebhook(['newer'], message)} ${signStandardWebhook(['older'], message)}`,
     );
   });
+});
+
+test('8.6 signWith writes prefix, encoding and timestamp, and agrees with openssl', () => {
+  const message = { timestamp: 1_700_000_000, body: '{}' };
+  const sha256 = 'adbde1ce40c89c14215687d5d762a47df6dfaefcfad61e2e86718ffc8498571b';
+  assert.equal(signWith({}, ['s3cret'], message), sign('s3cret', '{}'));
+  const github = { algorithm: 'hmac-sha256', prefix: 'sha256=' } as const;
+  assert.equal(signWith(github, ['s3cret', 'older'], message), `sha256=${sha256}`);
+  const shopify = { algorithm: 'hmac-sha256', encoding: 'base64' } as const;
+  assert.equal(signWith(shopify, ['s3cret'], message), Buffer.from(sha256, 'hex').toString('base64'));
+  const timed = `v1=97926816e98fbb41ccb1673225ff29a2f35369099990e1b1561651e7bd097ebf`;
+  const stripe = { algorithm: 'hmac-sha256', timestamp: true } as const;
+  assert.equal(signWith(stripe, ['s3cret'], message), `t=1700000000,${timed}`);
+  assert.match(
+    signWith(stripe, ['s3cret', 'older'], message),
+    new RegExp(`^t=1700000000,${timed},v1=[0-9a-f]{64}$`),
+  );
+  assert.throws(() => signWith(stripe, [], message), /^TypeError: There is no secret/);
+  assert.throws(() => signWith(github, [''], message), /^TypeError: The secret is empty/);
 });

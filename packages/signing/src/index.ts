@@ -55,7 +55,7 @@ export function signStandardWebhook(
   secrets: readonly string[],
   { id, timestamp, body }: StandardWebhook,
 ): string {
-  if (secrets.length === 0) throw new TypeError('There is no secret to sign with. Pass at least one.');
+  if (secrets.length === 0) throw noSecret();
   return secrets
     .map((secret) => {
       const key = secret.startsWith('whsec_') ? Buffer.from(secret.slice(6), 'base64') : secret;
@@ -63,6 +63,41 @@ export function signStandardWebhook(
       return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest('base64')}`;
     })
     .join(' ');
+}
+
+/** `settings.signature` of a destination. */
+export interface SignatureScheme {
+  readonly algorithm?: 'hmac-sha1' | 'hmac-sha256' | 'hmac-sha512';
+  readonly encoding?: 'hex' | 'base64';
+  /** Before the signature. By default none, with `timestamp` `v1=`. */
+  readonly prefix?: string;
+  /** Whether `<timestamp>.` is signed in front of the body. */
+  readonly timestamp?: boolean;
+}
+
+/**
+ * The value of the header of a scheme: prefix and signature, of the first secret; with `timestamp`
+ * `t=<timestamp>,<prefix><signature>`, and a further `,<prefix><signature>` for each further secret. The keys are the UTF-8 bytes
+ * of the secrets.
+ *
+ * @throws TypeError where there is no secret, or one is empty
+ */
+export function signWith(
+  { algorithm = 'hmac-sha1', encoding = 'hex', prefix, timestamp: isTimed = false }: SignatureScheme,
+  secrets: readonly string[],
+  { timestamp, body }: Omit<StandardWebhook, 'id'>,
+): string {
+  const signatures = (isTimed ? secrets : secrets.slice(0, 1)).map((secret) => {
+    assertNotEmpty(secret);
+    const hmac = createHmac(algorithm.replace('hmac-', ''), secret).update(isTimed ? `${timestamp}.` : '');
+    return `${prefix ?? (isTimed ? 'v1=' : '')}${hmac.update(body).digest(encoding)}`;
+  });
+  if (signatures.length === 0) throw noSecret();
+  return (isTimed ? [`t=${timestamp}`, ...signatures] : signatures).join(',');
+}
+
+function noSecret(): TypeError {
+  return new TypeError('There is no secret to sign with. Pass at least one.');
 }
 
 /** Also checks for a missing key, which JavaScript callers can pass. */

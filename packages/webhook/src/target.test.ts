@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Destination } from '@tailrace/config';
-import { sign, signStandardWebhook } from '@tailrace/signing';
+import { sign, signStandardWebhook, signWith } from '@tailrace/signing';
 import { requestHeaders, targetsOf, type Target } from './target.ts';
 
 type Settings = Destination['settings'];
@@ -108,5 +108,24 @@ describe('the headers of a request', () => {
       ...standard,
       'webhook-signature': signStandardWebhook(['newer', 'older'], message),
     });
+  });
+
+  test('8.6 have the signature of the scheme in place of X-Signature, with both secrets where it has a timestamp', () => {
+    const rotating = { sharedSecret: 'newer', previousSharedSecret: 'older' };
+    const message = { timestamp: 1_700_000_000, body };
+    const github = { header: 'X-Hub-Signature-256', algorithm: 'hmac-sha256', prefix: 'sha256=' } as const;
+    assert.deepEqual(headersOf({ ...rotating, signature: github }), {
+      ...always,
+      'X-Hub-Signature-256': signWith(github, ['newer'], message),
+    });
+    const stripe = { algorithm: 'hmac-sha256', timestamp: true } as const;
+    assert.deepEqual(headersOf({ ...rotating, signature: stripe }), {
+      ...always,
+      'X-Signature': signWith(stripe, ['newer', 'older'], message),
+    });
+  });
+
+  test('7.8 include the delivery id under the name of choice, also without a secret', () => {
+    assert.deepEqual(headersOf({ deliveryIdHeader: 'webhook-id' }), { ...always, 'webhook-id': 'd-1' });
   });
 });

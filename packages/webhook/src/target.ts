@@ -1,7 +1,7 @@
 /** Prepares a destination's webhooks for sending: parsed URLs and request headers. */
 import { createHash } from 'node:crypto';
 import type { Destination, TlsSettings } from '@tailrace/config';
-import { sign, signStandardWebhook } from '@tailrace/signing';
+import { sign, signStandardWebhook, signWith } from '@tailrace/signing';
 import { validTraceparent } from '@tailrace/tracing';
 
 export interface Target {
@@ -54,7 +54,7 @@ export function targetsOf(destination: Destination): readonly Target[] {
 }
 
 /**
- * All the headers of a webhook request (docs/specification.md, rules 7.2 and 8.4), as alternating names and values. During a
+ * All the headers of a webhook request (docs/specification.md, rules 7.2, 8.4 and 8.6), as alternating names and values. During a
  * change of the secret there are two secrets, and `X-Signature` is made with one of them, see {@link secretsAt}.
  */
 export function requestHeaders(
@@ -64,17 +64,24 @@ export function requestHeaders(
   attempt: AttemptStamp,
 ): string[] {
   const headers = ['Content-Type', 'application/json', 'User-Agent', 'Tailrace/1.0'];
-  const { standardWebhooks = false } = destination.settings;
+  const { signature, standardWebhooks = false, deliveryIdHeader } = destination.settings;
+  const { deliveryId: id } = attempt;
   const secrets = secretsAt(destination, attempt.startedAt);
   if (secrets) {
-    headers.push('X-Signature', sign(secrets.signsAlone, body));
+    const timestamp = Math.floor(attempt.startedAt / 1_000);
+    if (signature) {
+      // Only a header with a timestamp has room for the signatures of both secrets.
+      const keys = signature.timestamp === true ? secrets.all : [secrets.signsAlone];
+      headers.push(signature.header ?? 'X-Signature', signWith(signature, keys, { timestamp, body }));
+    } else {
+      headers.push('X-Signature', sign(secrets.signsAlone, body));
+    }
     if (standardWebhooks) {
-      const { deliveryId: id } = attempt;
-      const timestamp = Math.floor(attempt.startedAt / 1_000);
-      const signature = signStandardWebhook(secrets.all, { id, timestamp, body });
-      headers.push('webhook-id', id, 'webhook-timestamp', String(timestamp), 'webhook-signature', signature);
+      const signed = signStandardWebhook(secrets.all, { id, timestamp, body });
+      headers.push('webhook-id', id, 'webhook-timestamp', String(timestamp), 'webhook-signature', signed);
     }
   }
+  if (deliveryIdHeader !== undefined) headers.push(deliveryIdHeader, id);
   if (destination.settings.traceparent === true) {
     // The record may be from any producer, and an invalid value may not be a header at all.
     const traceparent = validTraceparent(attempt.traceparent);

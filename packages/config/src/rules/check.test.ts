@@ -126,6 +126,19 @@ test('2.11 everything a destination may have is accepted', () => {
     withSettings({ sharedSecret: 's3cret', previousSharedSecret: 'older', standardWebhooks: true }),
     withSettings({ sharedSecret: 'whsec_c2VjcmV0', previousSharedSecret: 's3cret', standardWebhooks: true }),
     withSettings({ sharedSecret: 'whsec_?', standardWebhooks: false }),
+    withSettings({ sharedSecret: 's', signature: {} }),
+    withSettings({
+      sharedSecret: 's',
+      signature: {
+        header: 'x-signature',
+        algorithm: 'hmac-sha512',
+        encoding: 'base64',
+        prefix: 'v0=',
+        timestamp: true,
+      },
+    }),
+    withSettings({ deliveryIdHeader: 'Webhook-Id' }),
+    withSettings({ deliveryIdHeader: 'X-Delivery', standardWebhooks: true, sharedSecret: 's' }),
     withSettings({ tls: {} }),
     withSettings({ tls: { ca: pem.authority + pem.expiredCertificate } }),
     withSettings({ tls: { ca: pem.authority, clientCertificate, clientKey } }),
@@ -228,6 +241,39 @@ test('each rule of rates, order, secrets and TLS has a problem that names the fi
     [
       withSettings({ sharedSecret: 's3cret', previousSharedSecret: 'whsec_', standardWebhooks: true }),
       'settings.previousSharedSecret: begins with whsec_ and must continue with a key in base64 (Standard Webhooks)',
+    ],
+    [
+      withSettings({ signature: { algorithm: 'hmac-sha256' } }),
+      'settings.signature: requires sharedSecret, the key of the signature',
+    ],
+    ...(
+      [
+        [{ algorithm: 'sha256' }, 'algorithm: is not hmac-sha1, hmac-sha256 or hmac-sha512'],
+        [{ encoding: 'hex64' }, 'encoding: is not hex or base64'],
+        [{ prefix: 'a,b' }, 'prefix: is not 1 to 32 visible ASCII characters without a comma'],
+        [{ prefix: '' }, 'prefix: is not 1 to 32 visible ASCII characters without a comma'],
+        [{ header: 'Host' }, 'header: is set by Tailrace and cannot be changed'],
+        [{ headr: 'X' }, 'headr: unknown key; did you mean header?'],
+      ] as const
+    ).map(([signature, problem]): [unknown, string] => [
+      withSettings({ sharedSecret: 's', signature }),
+      `settings.signature.${problem}`,
+    ]),
+    [
+      withSettings({ deliveryIdHeader: 'X-Signature' }),
+      'settings.deliveryIdHeader: is set by Tailrace and cannot be changed',
+    ],
+    [
+      withSettings({ deliveryIdHeader: 'webhook-id', standardWebhooks: true, sharedSecret: 's' }),
+      'settings.deliveryIdHeader: is the header of standardWebhooks: true; use another one',
+    ],
+    [
+      withSettings({ deliveryIdHeader: 'X-Hub', signature: { header: 'x-hub' }, sharedSecret: 's' }),
+      'settings.deliveryIdHeader: is the header of signature.header; use another one',
+    ],
+    [
+      withSettings({ deliveryIdHeader: 'X-Id', webhooks: [{ ...webhook, headers: { 'x-id': 'a' } }] }),
+      'settings.webhooks[0].headers["x-id"]: is set by Tailrace, because the destination has deliveryIdHeader; remove one of them',
     ],
     [
       withSettings({ tls: { ca: '/etc/ca.pem' } }),

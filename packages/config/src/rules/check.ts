@@ -29,7 +29,7 @@ import { tokenSchema, type Token } from './token.ts';
 import { certificatesProblem, privateKeyProblem } from './tls.ts';
 import { maskProblems } from '../secrets/mask.ts';
 import { nameSecretHeaders } from '../secrets/secrets.ts';
-import { headerNameProblem, headerValueProblem, webhookUrlProblem } from './webhook.ts';
+import { headerNameProblem, headerValueProblem, ownHeaderProblem, webhookUrlProblem } from './webhook.ts';
 
 export type Checked<T> = { readonly value: T } | { readonly problems: readonly Problem[] };
 
@@ -39,6 +39,8 @@ const formats = {
   'webhook-url': webhookUrlProblem,
   'header-name': headerNameProblem,
   'header-value': headerValueProblem,
+  'signature-header': (name: string) => ownHeaderProblem(name, 'x-signature'),
+  'delivery-id-header': (name: string) => ownHeaderProblem(name, 'webhook-id'),
   certificates: certificatesProblem,
   'private-key': privateKeyProblem,
 } as const;

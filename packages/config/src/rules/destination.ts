@@ -12,7 +12,7 @@ export function destinationProblems(destination: unknown, path: FieldPath): Prob
   return [
     ...repeatedHeaders(settings, settingsPath),
     ...missingSecretHeaders(settings, settingsPath),
-    ...traceparentHeaders(settings, settingsPath),
+    ...headersOfSettings(settings, settingsPath),
     ...sealedValues(destination, path),
     ...unusableSecrets(settings, settingsPath),
     ...unusableKeyPair(field(settings, 'tls'), [...settingsPath, 'tls']),
@@ -52,20 +52,42 @@ function missingSecretHeaders(settings: unknown, path: FieldPath): Problem[] {
   });
 }
 
-/** With the option the header is Tailrace's. Without it the header may have any value, as any other. */
-function traceparentHeaders(settings: unknown, path: FieldPath): Problem[] {
-  if (field(settings, 'traceparent') !== true) return [];
-  return headersOf(settings).flatMap(({ index, names }) =>
-    names
-      .filter((name) => name.toLowerCase() === 'traceparent')
-      .map((name) =>
-        problem(
-          [...path, 'webhooks', index, 'headers', name],
-          'is set by Tailrace, because the destination has traceparent: true; remove one of them',
-          'key',
-        ),
+/** A header that a setting makes Tailrace's. Without the setting it may have any value, as any other. */
+interface ClaimedHeader {
+  readonly name: string;
+  readonly setting: string;
+}
+
+function claimedHeaders(settings: unknown): ClaimedHeader[] {
+  const claimed = (name: unknown, setting: string): ClaimedHeader[] =>
+    typeof name === 'string' ? [{ name: name.toLowerCase(), setting }] : [];
+  return [
+    ...(field(settings, 'traceparent') === true ? claimed('traceparent', 'traceparent: true') : []),
+    ...(field(settings, 'standardWebhooks') === true ? claimed('webhook-id', 'standardWebhooks: true') : []),
+    ...claimed(field(field(settings, 'signature'), 'header'), 'signature.header'),
+    ...claimed(field(settings, 'deliveryIdHeader'), 'deliveryIdHeader'),
+  ];
+}
+
+function headersOfSettings(settings: unknown, path: FieldPath): Problem[] {
+  const claimed = claimedHeaders(settings);
+  const bySetting = new Map(claimed.map(({ name, setting }) => [name, setting]));
+  return [
+    ...repeats(claimed.map(({ name }) => name)).map(({ at, first }) =>
+      problem(
+        [...path, ...(claimed[at]?.setting.split('.') ?? [])],
+        `is the header of ${claimed[first]?.setting ?? ''}; use another one`,
       ),
-  );
+    ),
+    ...headersOf(settings).flatMap(({ index, names }) =>
+      names.flatMap((name) => {
+        const setting = bySetting.get(name.toLowerCase());
+        if (setting === undefined) return [];
+        const rule = `is set by Tailrace, because the destination has ${setting}; remove one of them`;
+        return [problem([...path, 'webhooks', index, 'headers', name], rule, 'key')];
+      }),
+    ),
+  ];
 }
 
 /** A secret in the form of an encrypted one could not be distinguished from it. */
@@ -102,10 +124,12 @@ function unusableSecrets(settings: unknown, path: FieldPath): Problem[] {
   } else if (typeof previous === 'string' && previous === current) {
     problems.push(problem([...path, 'previousSharedSecret'], 'is the same as sharedSecret; remove it'));
   }
-  if (!isStandard) return problems;
-  if (current === undefined) {
-    problems.push(problem([...path, 'standardWebhooks'], 'requires sharedSecret, the key of the signature'));
+  for (const setting of ['signature', ...(isStandard ? ['standardWebhooks'] : [])]) {
+    if (current === undefined && field(settings, setting) !== undefined) {
+      problems.push(problem([...path, setting], 'requires sharedSecret, the key of the signature'));
+    }
   }
+  if (!isStandard) return problems;
   for (const name of ['sharedSecret', 'previousSharedSecret']) {
     const secret = field(settings, name);
     if (typeof secret === 'string' && secret.startsWith('whsec_') && !isBase64(secret.slice(6))) {

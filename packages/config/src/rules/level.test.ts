@@ -99,5 +99,5 @@ test('the error names destinations, features and levels, up to ten destinations'
   const many = Array.from({ length: 12 }, (_, nth) => [`crm-${nth}`, requires] as const);
   const { code, message } = newerReleaseNeeded(new Map(many)) ?? {};
   assert.equal(code, 'config-needs-newer-release');
-  assert.match(message ?? '', /of level 2, .*: crm-0 \(transform, level 3\), .*crm-9 .* and 2 more\. Run/);
+  assert.match(message ?? '', /of level 3, .*: crm-0 \(transform, level 4\), .*crm-9 .* and 2 more\. Run/);
 });

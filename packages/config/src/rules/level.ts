@@ -11,7 +11,7 @@ import { field, items } from './problem.ts';
 import type { Destination } from './schema.ts';
 
 /** The level of this release. */
-export const ownLevel = 2;
+export const ownLevel = 3;
 /** The first releases that read `requires` have this level, so its features need no record. */
 const firstLevel = 1;
 
@@ -33,7 +33,13 @@ const features: readonly Feature[] = [
   { feature: 'ordering', level: 1, by: 'delivery', isUsed: ({ ordering }) => ordering === 'user' },
   { feature: 'filter', level: 1, by: 'router', isUsed: ({ filter }) => filter !== undefined },
   { feature: 'textFilter', level: 2, by: 'router', isUsed: hasTextFilter },
+  { feature: 'signature', level: 3, by: 'delivery', isUsed: uses('signature') },
+  { feature: 'deliveryIdHeader', level: 3, by: 'delivery', isUsed: uses('deliveryIdHeader') },
 ];
+
+function uses(setting: keyof Destination['settings']): Feature['isUsed'] {
+  return ({ settings }) => settings[setting] !== undefined;
+}
 
 function hasTextFilter({ filter }: Destination): boolean {
   return filter?.condition !== undefined && hasTextOperator(filter.condition);

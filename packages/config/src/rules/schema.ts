@@ -107,8 +107,37 @@ const tls = Type.Object(
   { ...closed, title: 'TlsSettings', description: 'a mapping with ca, clientCertificate and clientKey' },
 );
 
+const isOn = Type.Optional(Type.Boolean({ description: 'true or false' }));
+
+const signature = Type.Object(
+  {
+    header: Type.Optional(Type.String({ format: 'signature-header', description: 'the name of a header' })),
+    algorithm: Type.Optional(
+      Type.Unsafe<'hmac-sha1' | 'hmac-sha256' | 'hmac-sha512'>({
+        enum: ['hmac-sha1', 'hmac-sha256', 'hmac-sha512'],
+        description: 'hmac-sha1, hmac-sha256 or hmac-sha512',
+      }),
+    ),
+    encoding: Type.Optional(
+      Type.Unsafe<'hex' | 'base64'>({ enum: ['hex', 'base64'], description: 'hex or base64' }),
+    ),
+    prefix: Type.Optional(
+      Type.String({
+        pattern: '^[!-+.-~-]{1,32}$',
+        description: '1 to 32 visible ASCII characters without a comma',
+      }),
+    ),
+    timestamp: isOn,
+  },
+  {
+    ...closed,
+    title: 'SignatureSettings',
+    description: 'a mapping with header, algorithm, encoding, prefix and timestamp',
+  },
+);
+
 /**
- * Settings of the destination type `Webhooks` (docs/specification.md, rules 2.8 to 2.11, 7.1 to 7.4 and 8.1 to 8.4).
+ * Settings of the destination type `Webhooks` (docs/specification.md, rules 2.8 to 2.11, 7.1 to 7.4 and 8.1 to 8.6).
  */
 export const webhooksSettingsSchema = Type.Object(
   {
@@ -117,8 +146,12 @@ export const webhooksSettingsSchema = Type.Object(
     previousSharedSecretUntil: Type.Optional(
       Type.String({ format: 'date-time', description: 'a time in UTC, such as 2026-05-01T08:30:00Z' }),
     ),
-    standardWebhooks: Type.Optional(Type.Boolean({ description: 'true or false' })),
-    traceparent: Type.Optional(Type.Boolean({ description: 'true or false' })),
+    signature: Type.Optional(signature),
+    standardWebhooks: isOn,
+    deliveryIdHeader: Type.Optional(
+      Type.String({ format: 'delivery-id-header', description: 'the name of a header, such as webhook-id' }),
+    ),
+    traceparent: isOn,
     tls: Type.Optional(tls),
     webhooks: Type.Array(webhook, { minItems: 1, maxItems: 5, description: 'a list of 1 to 5 webhooks' }),
   },
@@ -181,6 +214,9 @@ export type Destination = Frozen<Static<typeof destinationSchema> & { enabled: b
 
 /** Which events a destination gets; `delete` events pass every filter. */
 export type Filter = NonNullable<Destination['filter']>;
+
+/** How `sharedSecret` signs requests: by default as rule 8.1 of docs/specification.md says. */
+export type SignatureSettings = NonNullable<Destination['settings']['signature']>;
 
 /** In PEM: authorities to trust in addition to the system's, and the client certificate chain with its key. */
 export type TlsSettings = NonNullable<Destination['settings']['tls']>;

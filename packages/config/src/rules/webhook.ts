@@ -75,6 +75,11 @@ export function headerNameProblem(name: string): string | undefined {
   return undefined;
 }
 
+/** As {@link headerNameProblem}, for a header that Tailrace sets under a name of choice. `usual` may be one of its own names. */
+export function ownHeaderProblem(name: string, usual: string): string | undefined {
+  return name.toLowerCase() === usual ? undefined : headerNameProblem(name);
+}
+
 /** Why `value` is not a valid value of a static header, as a clause; undefined if it is. */
 export function headerValueProblem(value: string): string | undefined {
   if (value.length > maxHeaderValueLength) return `is longer than ${maxHeaderValueLength} characters`;

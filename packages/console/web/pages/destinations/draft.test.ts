@@ -29,7 +29,12 @@ test('a form that is not changed changes nothing', () => {
     ordering: 'none',
     rateLimit: 5,
     filter: { types: ['track'] },
-    settings: { ...stored.settings, traceparent: false },
+    settings: {
+      ...stored.settings,
+      signature: { header: 'X-Hub', algorithm: 'hmac-sha1', timestamp: false },
+      deliveryIdHeader: 'webhook-id',
+      traceparent: false,
+    },
   };
   assert.deepEqual(mergePatchOf({ ...full }, { ...entryOf(draftOf(full), full) }), {});
 });
@@ -40,6 +45,23 @@ test('an emptied field is removed, and a number that is none is sent as it is', 
   assert.deepEqual(mergePatchOf({ ...limited }, { ...emptied }), { name: null, rateLimit: null });
   const wrong = entryOf({ ...draftOf(limited), rateLimit: 'fast' }, limited);
   assert.deepEqual(mergePatchOf({ ...limited }, { ...wrong }), { rateLimit: 'fast' });
+});
+
+test('a signature has only what is set', () => {
+  const draft = draftOf(stored);
+  const signature = {
+    ...draft.signature,
+    header: ' X-Hub ',
+    algorithm: 'hmac-sha256' as const,
+    prefix: 'sha256=',
+  };
+  const signed = entryOf({ ...draft, signature, deliveryIdHeader: 'webhook-id' }, stored);
+  assert.deepEqual(mergePatchOf({ ...stored }, { ...signed }), {
+    settings: {
+      signature: { header: 'X-Hub', algorithm: 'hmac-sha256', prefix: 'sha256=' },
+      deliveryIdHeader: 'webhook-id',
+    },
+  });
 });
 
 test('a removed header is no longer among the secret ones', () => {

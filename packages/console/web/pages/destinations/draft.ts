@@ -12,18 +12,37 @@ export interface UrlDraft {
   readonly secretHeaders: readonly string[];
 }
 
+type Signature = NonNullable<Destination['settings']['signature']>;
+
+export interface SignatureDraft {
+  readonly header: string;
+  readonly algorithm: NonNullable<Signature['algorithm']>;
+  readonly encoding: NonNullable<Signature['encoding']>;
+  readonly prefix: string;
+  readonly timestamp: boolean;
+}
+
 export interface Draft {
   readonly name: string;
   readonly sources: readonly string[];
   readonly urls: readonly UrlDraft[];
   /** Empty if none is set. A mask stands for the stored one. */
   readonly secret: string;
+  readonly signature: SignatureDraft;
   readonly standardWebhooks: boolean;
+  readonly deliveryIdHeader: string;
   readonly traceparent: boolean;
   readonly ordering: 'none' | 'user';
   readonly rateLimit: string;
 }
 
+const defaultSignature: SignatureDraft = {
+  header: '',
+  algorithm: 'hmac-sha1',
+  encoding: 'hex',
+  prefix: '',
+  timestamp: false,
+};
 const emptyUrl: UrlDraft = { url: '', headers: '', secretHeaders: [] };
 
 export function newDraft(sources: readonly string[]): Draft {
@@ -32,7 +51,9 @@ export function newDraft(sources: readonly string[]): Draft {
     sources,
     urls: [emptyUrl],
     secret: '',
+    signature: defaultSignature,
     standardWebhooks: false,
+    deliveryIdHeader: '',
     traceparent: false,
     ordering: 'none',
     rateLimit: '',
@@ -50,7 +71,9 @@ export function draftOf({ name = '', sources, rateLimit, ordering = 'none', sett
     ordering,
     rateLimit: String(rateLimit ?? ''),
     secret: settings.sharedSecret ?? '',
+    signature: { ...defaultSignature, ...settings.signature },
     standardWebhooks: settings.standardWebhooks ?? false,
+    deliveryIdHeader: settings.deliveryIdHeader ?? '',
     traceparent: settings.traceparent ?? false,
     urls: settings.webhooks.map(({ url, headers = {}, secretHeaders = [] }) => ({
       url,
@@ -69,27 +92,54 @@ export function entryOf(
 ): Destination {
   const rest = omit(before, 'name', 'rateLimit', 'ordering');
   const stored = before.settings ?? { webhooks: [] };
-  const settings = omit(stored, 'sharedSecret', 'standardWebhooks', 'traceparent');
+  const settings = omit(
+    stored,
+    'sharedSecret',
+    'signature',
+    'standardWebhooks',
+    'deliveryIdHeader',
+    'traceparent',
+  );
+  const signature = signatureOf(draft.signature, stored.signature);
   const rateLimit = numberOf(draft.rateLimit);
   return {
     ...rest,
     ...(draft.name.trim() !== '' && { name: draft.name.trim() }),
     ...(rateLimit !== null && { rateLimit }),
-    ...((draft.ordering !== 'none' || before.ordering !== undefined) && { ordering: draft.ordering }),
+    ...set('ordering', draft.ordering, 'none', before.ordering),
     sources: [...draft.sources],
     settings: {
       ...settings,
       ...(draft.secret !== '' && { sharedSecret: draft.secret }),
-      ...flag('standardWebhooks', draft.standardWebhooks, stored.standardWebhooks),
-      ...flag('traceparent', draft.traceparent, stored.traceparent),
+      ...(signature && { signature }),
+      ...set('standardWebhooks', draft.standardWebhooks, false, stored.standardWebhooks),
+      ...(draft.deliveryIdHeader.trim() !== '' && { deliveryIdHeader: draft.deliveryIdHeader.trim() }),
+      ...set('traceparent', draft.traceparent, false, stored.traceparent),
       webhooks: draft.urls.map(webhookOf),
     },
   };
 }
 
-/** A flag that is off stays left out where it was left out. */
-function flag(name: string, value: boolean, before: boolean | undefined): Readonly<Record<string, boolean>> {
-  return value || before !== undefined ? { [name]: value } : {};
+/** A field with its default stays left out where it was left out. */
+function set<Name extends string, Value>(
+  name: Name,
+  value: Value,
+  byDefault: NoInfer<Value>,
+  before: NoInfer<Value> | undefined,
+): Partial<Record<Name, Value>> {
+  return value !== byDefault || before !== undefined ? ({ [name]: value } as Record<Name, Value>) : {};
+}
+
+/** Undefined where nothing is set. */
+function signatureOf(draft: SignatureDraft, before: Signature | undefined): Signature | undefined {
+  const signature = {
+    ...(draft.header.trim() !== '' && { header: draft.header.trim() }),
+    ...set('algorithm', draft.algorithm, 'hmac-sha1', before?.algorithm),
+    ...set('encoding', draft.encoding, 'hex', before?.encoding),
+    ...(draft.prefix !== '' && { prefix: draft.prefix }),
+    ...set('timestamp', draft.timestamp, false, before?.timestamp),
+  };
+  return before !== undefined || Object.keys(signature).length > 0 ? signature : undefined;
 }
 
 function webhookOf({ url, headers, secretHeaders }: UrlDraft): Schema['Webhook'] {

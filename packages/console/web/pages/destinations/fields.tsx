@@ -8,6 +8,7 @@ import { CheckField, ChoiceField, problemOf, TextField } from '../../parts/field
 import { Once } from '../../parts/once.tsx';
 import { EntriesField } from '../../lists/entry-choice.tsx';
 import { withUrl, type Draft, type UrlDraft } from './draft.ts';
+import { SignatureFields } from './signature-fields.tsx';
 
 const words = {
   headersHint:
@@ -56,7 +57,17 @@ export function DestinationFields({
         onSecret={field('secret').onValue}
         problem={problemOf(error, 'settings.sharedSecret')}
       />
+      {draft.secret !== '' && (
+        <SignatureFields draft={draft.signature} onDraft={field('signature').onValue} error={error} />
+      )}
       <CheckField label="Also send Standard Webhooks headers" {...field('standardWebhooks')} />
+      <TextField
+        label="Delivery id header"
+        hint="For example webhook-id. Receivers recognize repeats by its value. Leave empty to send none."
+        {...field('deliveryIdHeader')}
+        mono
+        problem={problemOf(error, 'settings.deliveryIdHeader')}
+      />
       <CheckField label="Also send traceparent for OpenTelemetry tracing" {...field('traceparent')} />
       <ChoiceField label="Order" {...field('ordering')} choices={Object.entries(words.orderings)} />
       <TextField
