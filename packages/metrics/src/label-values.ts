@@ -96,6 +96,7 @@ const requestRetryReasons = [
   'server-error',
   'request-timeout',
   'too-many-requests',
+  'client-error',
   'connection-refused',
   'connection-reset',
   'connection-failed',
@@ -113,6 +114,7 @@ export type RetryReason = (typeof retryReasons)[number];
 const permanentReasons = [
   'redirect',
   'client-error',
+  'server-error',
   'unexpected-status',
   'self-signed-certificate',
   'untrusted-certificate',

@@ -35,6 +35,17 @@ describe('the classification of a status', () => {
     }
   });
 
+  test('is what the destination says for 4xx and 5xx', () => {
+    const of = (status: number) => classifyStatus(status, '7', now, new Set([409, 429, 503]));
+    const retryAfterMs = 7_000;
+    assert.deepEqual(of(409), { kind: 'retryable', reason: 'client-error', status: 409, retryAfterMs });
+    assert.deepEqual(of(503), { kind: 'retryable', reason: 'server-error', status: 503, retryAfterMs });
+    assert.deepEqual(of(408), { kind: 'permanent', reason: 'client-error', status: 408 });
+    assert.deepEqual(of(500), { kind: 'permanent', reason: 'server-error', status: 500 });
+    assert.deepEqual(of(204), { kind: 'success', status: 204 });
+    assert.deepEqual(of(302), { kind: 'permanent', reason: 'redirect', status: 302 });
+  });
+
   test('is permanent for a status that HTTP does not define', () => {
     for (const status of [600, 700, 999]) {
       const reason = 'unexpected-status';

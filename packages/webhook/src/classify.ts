@@ -32,17 +32,34 @@ type Outcome =
 /**
  * @param retryAfter the value of the header
  * @param now milliseconds since the epoch
+ * @param retryOn the statuses that are retried; by default 408, 429 and 5xx
  */
-export function classifyStatus(status: number, retryAfter: string | undefined, now: number): Answer {
+export function classifyStatus(
+  status: number,
+  retryAfter: string | undefined,
+  now: number,
+  retryOn?: ReadonlySet<number>,
+): Answer {
   if (status >= 200 && status < 300) return { kind: 'success', status };
-  const retryAfterMs = parseRetryAfter(retryAfter, now);
-  const wait = retryAfterMs === undefined ? {} : { retryAfterMs };
-  if (status === 429) return { kind: 'retryable', reason: 'too-many-requests', status, ...wait };
-  if (status === 408) return { kind: 'retryable', reason: 'request-timeout', status, ...wait };
-  if (status >= 500 && status < 600) return { kind: 'retryable', reason: 'server-error', status, ...wait };
+  if (retryOn ? retryOn.has(status) : isTemporary(status)) {
+    const retryAfterMs = parseRetryAfter(retryAfter, now);
+    const wait = retryAfterMs === undefined ? {} : { retryAfterMs };
+    return { kind: 'retryable', reason: retryReasonOf(status), status, ...wait };
+  }
   if (status >= 300 && status < 400) return { kind: 'permanent', reason: 'redirect', status };
   if (status >= 400 && status < 500) return { kind: 'permanent', reason: 'client-error', status };
+  if (status >= 500 && status < 600) return { kind: 'permanent', reason: 'server-error', status };
   return { kind: 'permanent', reason: 'unexpected-status', status };
+}
+
+function isTemporary(status: number): boolean {
+  return status === 408 || status === 429 || (status >= 500 && status < 600);
+}
+
+function retryReasonOf(status: number): RequestRetryReason {
+  if (status === 429) return 'too-many-requests';
+  if (status === 408) return 'request-timeout';
+  return status >= 500 ? 'server-error' : 'client-error';
 }
 
 /** By the code of the error, from Node, undici and OpenSSL. */

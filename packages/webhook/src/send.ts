@@ -27,6 +27,10 @@ export interface SendRequest {
   readonly body: Buffer;
   /** The destination's TLS settings, if any. */
   readonly tls?: TlsSettings | undefined;
+  /** Where it is shorter than that of the sender. */
+  readonly timeoutMs?: number | undefined;
+  /** The statuses that are retried; by default 408, 429 and 5xx. */
+  readonly retryOn?: ReadonlySet<number> | undefined;
   /** What the answer has of the exchange; nothing by default. */
   readonly keep?: Keeping | undefined;
 }
@@ -63,14 +67,20 @@ export function createSender(options: SenderOptions): Sender {
     ...options,
   });
   return {
-    send: ({ destinationId, origin, path, headers, body, tls, keep }) =>
+    send: ({ destinationId, origin, path, headers, body, tls, timeoutMs: ownMs = timeoutMs, ...rest }) =>
       new Promise((answer) => {
         const request = { origin, path, method: 'POST' as const, headers: headers as string[], body };
         let group: ConnectionGroup;
         const sendAgain = (): void => {
           group.dispatchAlone(destinationId, request, exchange);
         };
-        const exchange = new Exchange({ timeoutMs, now, answer, sendAgain, keep });
+        const exchange = new Exchange({
+          ...rest,
+          timeoutMs: Math.min(ownMs, timeoutMs),
+          now,
+          answer,
+          sendAgain,
+        });
         try {
           group = pools.groupFor(tls);
         } catch (error) {
@@ -89,7 +99,8 @@ interface ExchangeOptions {
   readonly answer: (answer: Answer) => void;
   /** Sends the request again, on a new connection. */
   readonly sendAgain: () => void;
-  readonly keep: Keeping | undefined;
+  readonly retryOn?: ReadonlySet<number> | undefined;
+  readonly keep?: Keeping | undefined;
 }
 
 /**
@@ -140,11 +151,9 @@ class Exchange implements CarriedExchange {
       return;
     }
     this.#carrier?.answered();
-    const retryAfter = headers['retry-after'];
-    this.#answer(
-      classifyStatus(status, Array.isArray(retryAfter) ? retryAfter[0] : retryAfter, this.#options.now()),
-      headers,
-    );
+    const retryAfter = [headers['retry-after']].flat()[0];
+    const { now, retryOn } = this.#options;
+    this.#answer(classifyStatus(status, retryAfter, now(), retryOn), headers);
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {

@@ -43,7 +43,19 @@ describe('a target', () => {
       path: '/hook?token=s3cret',
       headers: ['X-A', 'a', 'X-B', 'b'],
       tls: undefined,
+      timeoutMs: undefined,
+      retryOn: undefined,
     });
+  });
+
+  test('has the timeout of its destination, and the statuses that are retried', () => {
+    const retry = { on: [409, '5xx'] };
+    const { timeoutMs, retryOn } = onlyTarget({ ...destinationOf(), timeout: '2s', retry });
+    assert.equal(timeoutMs, 2_000);
+    assert.deepEqual(
+      [400, 409, 499, 500, 599, 600].map((status) => retryOn?.has(status)),
+      [false, true, false, true, true, false],
+    );
   });
 
   test('has the TLS settings of its destination for https only', () => {

@@ -1,6 +1,7 @@
 /** Prepares a destination's webhooks for sending: parsed URLs and request headers. */
 import { createHash } from 'node:crypto';
 import type { Destination, TlsSettings } from '@tailrace/config';
+import { parseDuration } from '@tailrace/events';
 import { sign, signStandardWebhook, signWith } from '@tailrace/signing';
 import { validTraceparent } from '@tailrace/tracing';
 
@@ -18,6 +19,9 @@ export interface Target {
   readonly headers: readonly string[];
   /** TLS settings for this URL. Undefined for plain HTTP. */
   readonly tls: TlsSettings | undefined;
+  /** Of the destination; undefined for those of the service. */
+  readonly timeoutMs: number | undefined;
+  readonly retryOn: ReadonlySet<number> | undefined;
 }
 
 /** The delivery, and when the attempt started. */
@@ -37,6 +41,8 @@ const targets = new WeakMap<Destination, readonly Target[]>();
 export function targetsOf(destination: Destination): readonly Target[] {
   let found = targets.get(destination);
   if (!found) {
+    const timeoutMs = destination.timeout === undefined ? undefined : parseDuration(destination.timeout);
+    const retryOn = destination.retry?.on && statusesOf(destination.retry.on);
     found = destination.settings.webhooks.map(({ url: text, headers = {} }) => {
       const url = new URL(text);
       return {
@@ -46,11 +52,22 @@ export function targetsOf(destination: Destination): readonly Target[] {
         path: `${url.pathname}${url.search}`,
         headers: Object.entries(headers).flat(),
         tls: url.protocol === 'https:' ? destination.settings.tls : undefined,
+        timeoutMs,
+        retryOn,
       };
     });
     targets.set(destination, found);
   }
   return found;
+}
+
+/** `5xx` is every status from 500 to 599. */
+function statusesOf(on: readonly (number | string)[]): ReadonlySet<number> {
+  return new Set(
+    on.flatMap((one) =>
+      typeof one === 'number' ? one : Array.from({ length: 100 }, (_, n) => Number(one[0]) * 100 + n),
+    ),
+  );
 }
 
 /**

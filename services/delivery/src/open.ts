@@ -16,6 +16,7 @@ import { openLedger } from './sources/recall/ledger.ts';
 import { Recalled } from './sources/recall/recalled.ts';
 import { Recalls } from './sources/recall/recalls.ts';
 import { Signs } from './sources/recall/signs.ts';
+import { Policies } from './receivers/policies.ts';
 import { Receivers } from './receivers/receivers.ts';
 import { FollowUps } from './settle/follow-ups.ts';
 import { HeaderTimes } from './stages/due/header-times.ts';
@@ -140,7 +141,7 @@ export async function openDelivery(
   const ownership = new Ownership(now);
   const tiersMs = tierDelaysMs(scheduleMs);
   const pauseMs = pauseDelayMs(topics, names, scheduleMs);
-  const policy = { scheduleMs, windowMs, tiersMs, pauseMs };
+  const policies = new Policies({ scheduleMs, windowMs, tiersMs, pauseMs }, config);
 
   // settle
   const { tracing } = service;
@@ -157,20 +158,20 @@ export async function openDelivery(
     tracing,
     now,
   });
-  const settle = new Settle({ followUps, observer, exchanges, signs, policy, now });
+  const settle = new Settle({ followUps, observer, exchanges, signs, policies, now });
 
   // attempt, lane, order
   const keep = settings.keptAnswersBytes > 0 ? keptOfFailures : undefined;
-  const attempt = new AttemptStage({ names, receivers, sender, keep, settle, policy, observer, now });
-  const rateShare = ownedShare(group, names.deliveries, () => partitions.deliveries);
-  const lane = new LaneStage({ names, lanes, receivers, attempt, settle, windowMs, rateShare });
+  const attempt = new AttemptStage({ names, receivers, sender, keep, settle, policies, observer, now });
+  const share = ownedShare(group, names.deliveries, () => partitions.deliveries);
+  const lane = new LaneStage({ names, lanes, receivers, attempt, settle, policies, share });
   const tiers = topics.filter((topic) => names.retryTierDelayMs(topic) !== undefined);
   const waiting: OrderDependencies<Job>['waiting'] = {
     unfinished: (numbers) => tiers.map((tier) => recalled.notFinished(group.unfinished(tier, numbers))),
     position: (number) => group.partition(names.deliveries, number),
     until: (delivery, record) => (receivers.isPauseOver(delivery) ? now() : times.until(delivery, record)),
   };
-  const order = new Order<Job>({ names, lane, settle, receivers, waiting, windowMs, log, now });
+  const order = new Order<Job>({ names, lane, settle, receivers, waiting, policies, log, now });
 
   // due, receive
   const pipeline = new Pipeline({ order, lanes, settle, followUps, now });

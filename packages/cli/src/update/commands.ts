@@ -39,6 +39,7 @@ export const updateCommands: readonly Declared[] = [
       'update destination crm --url https://crm.example.com/v2/hook',
       'update destination crm --rate-limit 50 --ordering user',
       'update destination crm --set settings.standardWebhooks=true --unset name',
+      'update destination crm --set timeout=2s --set \'retry.on=["5xx",429,409]\'',
       'update destination crm --set settings.signature.algorithm=hmac-sha256',
       "update destination crm --set 'settings.webhooks[0].headers.X-Team=sales'",
     ],

@@ -122,6 +122,9 @@ test('2.11 everything a destination may have is accepted', () => {
     { ...destination, name: 'CRM hook', enabled: false, sources: [] },
     { ...destination, rateLimit: 1, ordering: 'none' },
     { ...destination, rateLimit: 1_000_000, ordering: 'user' },
+    { ...destination, rateLimit: 1, burst: 1_000_000, maxInFlight: 10_000, timeout: '100ms' },
+    { ...destination, timeout: '5s', retry: { for: '0s', schedule: ['1s', '1s', '4h'], on: [] } },
+    { ...destination, retry: { for: '4h', on: [400, 599, '4xx', '5xx'] } },
     withSettings({ sharedSecret: 's3cret' }),
     withSettings({ sharedSecret: 's3cret', previousSharedSecret: 'older', standardWebhooks: true }),
     withSettings({ sharedSecret: 'whsec_c2VjcmV0', previousSharedSecret: 's3cret', standardWebhooks: true }),
@@ -208,6 +211,25 @@ test('each rule of rates, order, secrets and TLS has a problem that names the fi
       { ...destination, rateLimit: '5' },
       'rateLimit: is a text; allowed is a whole number of requests a second, from 1 to 1000000',
     ],
+    [{ ...destination, burst: 5 }, 'burst: is set without rateLimit, to which it is an exception; set both'],
+    [{ ...destination, maxInFlight: 0 }, 'maxInFlight: is not a whole number of deliveries, from 1 to 10000'],
+    ...['99ms', '6s', '2', 'soon'].map((timeout): [unknown, string] => [
+      { ...destination, timeout },
+      'timeout: is not a duration from 100ms to 5s, such as 5s',
+    ]),
+    [{ ...destination, retry: { for: '5h' } }, 'retry.for: is not a duration from 0s to 4h, such as 4h'],
+    [
+      { ...destination, retry: { schedule: ['10s', '0s'] } },
+      'retry.schedule[1]: is not a duration from 1s to 4h, such as 4h',
+    ],
+    [
+      { ...destination, retry: { schedule: [] } },
+      'retry.schedule: has 0 items; allowed is a list of 1 to 20 durations',
+    ],
+    ...[302, '409', '6xx'].map((status): [unknown, string] => [
+      { ...destination, retry: { on: [status] } },
+      'retry.on[0]: is not a status from 400 to 599, 4xx or 5xx',
+    ]),
     [{ ...destination, ordering: 'users' }, 'ordering: is not none or user'],
     [{ ...destination, ordering: null }, 'ordering: is not none or user'],
     [

@@ -3,6 +3,7 @@
  * logged, so they never contain a write key, a secret, a key, a header's value or a URL.
  */
 import { nearestName } from '@tailrace/errors';
+import { parseDuration } from '@tailrace/events';
 import { Ajv, type AnySchema, type ErrorObject, type ValidateFunction } from 'ajv';
 import { builtInSource, builtInSourceRule } from './built-in.ts';
 import { destinationProblems } from './destination.ts';
@@ -41,6 +42,9 @@ const formats = {
   'header-value': headerValueProblem,
   'signature-header': (name: string) => ownHeaderProblem(name, 'x-signature'),
   'delivery-id-header': (name: string) => ownHeaderProblem(name, 'webhook-id'),
+  'webhook-timeout': durationWithin('100ms', '5s'),
+  'retry-window': durationWithin('0s', '4h'),
+  'retry-delay': durationWithin('1s', '4h'),
   certificates: certificatesProblem,
   'private-key': privateKeyProblem,
 } as const;
@@ -49,6 +53,16 @@ function timeProblem(text: string): string | undefined {
   const isTime =
     /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?Z$/.test(text) && !Number.isNaN(Date.parse(text));
   return isTime ? undefined : 'is not a time in UTC, such as 2026-05-01T08:30:00Z';
+}
+
+function durationWithin(least: string, most: string): (text: string) => string | undefined {
+  const [leastMs = 0, mostMs = 0] = [parseDuration(least), parseDuration(most)];
+  return (text) => {
+    const ms = parseDuration(text) ?? NaN;
+    return ms >= leastMs && ms <= mostMs
+      ? undefined
+      : `is not a duration from ${least} to ${most}, such as ${most}`;
+  };
 }
 
 /** The parts of a schema that messages contain. */

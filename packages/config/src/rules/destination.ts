@@ -13,6 +13,7 @@ export function destinationProblems(destination: unknown, path: FieldPath): Prob
     ...repeatedHeaders(settings, settingsPath),
     ...missingSecretHeaders(settings, settingsPath),
     ...headersOfSettings(settings, settingsPath),
+    ...burstWithoutRate(destination, path),
     ...sealedValues(destination, path),
     ...unusableSecrets(settings, settingsPath),
     ...unusableKeyPair(field(settings, 'tls'), [...settingsPath, 'tls']),
@@ -50,6 +51,11 @@ function missingSecretHeaders(settings: unknown, path: FieldPath): Problem[] {
       return [problem(at, 'is not the name of a header of this webhook')];
     });
   });
+}
+
+function burstWithoutRate(destination: unknown, path: FieldPath): Problem[] {
+  if (field(destination, 'burst') === undefined || field(destination, 'rateLimit') !== undefined) return [];
+  return [problem([...path, 'burst'], 'is set without rateLimit, to which it is an exception; set both')];
 }
 
 /** A header that a setting makes Tailrace's. Without the setting it may have any value, as any other. */

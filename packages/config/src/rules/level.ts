@@ -33,6 +33,13 @@ const features: readonly Feature[] = [
   { feature: 'ordering', level: 1, by: 'delivery', isUsed: ({ ordering }) => ordering === 'user' },
   { feature: 'filter', level: 1, by: 'router', isUsed: ({ filter }) => filter !== undefined },
   { feature: 'textFilter', level: 2, by: 'router', isUsed: hasTextFilter },
+  { feature: 'retry', level: 3, by: 'delivery', isUsed: ({ retry }) => retry !== undefined },
+  {
+    feature: 'maxInFlight',
+    level: 3,
+    by: 'delivery',
+    isUsed: ({ maxInFlight }) => maxInFlight !== undefined,
+  },
   { feature: 'signature', level: 3, by: 'delivery', isUsed: uses('signature') },
   { feature: 'deliveryIdHeader', level: 3, by: 'delivery', isUsed: uses('deliveryIdHeader') },
 ];

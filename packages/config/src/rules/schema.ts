@@ -158,6 +158,33 @@ export const webhooksSettingsSchema = Type.Object(
   { ...closed, title: 'WebhooksSettings', description: 'a mapping with webhooks and sharedSecret' },
 );
 
+const retry = Type.Object(
+  {
+    for: Type.Optional(
+      Type.String({ format: 'retry-window', description: 'a duration of up to 4h, such as 30m' }),
+    ),
+    schedule: Type.Optional(
+      Type.Array(
+        Type.String({ format: 'retry-delay', description: 'a duration from 1s to 4h, such as 10s' }),
+        { minItems: 1, maxItems: 20, description: 'a list of 1 to 20 durations' },
+      ),
+    ),
+    on: Type.Optional(
+      Type.Array(
+        Type.Unsafe<number | string>({
+          type: ['integer', 'string'],
+          minimum: 400,
+          maximum: 599,
+          pattern: '^[45]xx$',
+          description: 'a status from 400 to 599, 4xx or 5xx',
+        }),
+        { maxItems: 50, description: 'a list of up to 50 statuses' },
+      ),
+    ),
+  },
+  { ...closed, title: 'RetrySettings', description: 'a mapping with for, schedule and on' },
+);
+
 export const destinationSchema = Type.Object(
   {
     id,
@@ -176,6 +203,24 @@ export const destinationSchema = Type.Object(
         description: 'a whole number of requests a second, from 1 to 1000000',
       }),
     ),
+    burst: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 1_000_000,
+        description: 'a whole number of requests, from 1 to 1000000',
+      }),
+    ),
+    maxInFlight: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 10_000,
+        description: 'a whole number of deliveries, from 1 to 10000',
+      }),
+    ),
+    timeout: Type.Optional(
+      Type.String({ format: 'webhook-timeout', description: 'a duration from 100ms to 5s, such as 2s' }),
+    ),
+    retry: Type.Optional(retry),
     ordering: Type.Optional(
       Type.Unsafe<'none' | 'user'>({ enum: ['none', 'user'], description: 'none or user' }),
     ),
@@ -206,7 +251,8 @@ type Frozen<T> = T extends object ? { readonly [Key in keyof T]: Frozen<T[Key]> 
 export type Source = Frozen<Static<typeof sourceSchema> & { enabled: boolean }>;
 
 /**
- * A destination of webhooks. `sources` are the ids of the connected sources; `rateLimit` is in requests a second; `filter` selects the
+ * A destination of webhooks. `sources` are the ids of the connected sources; `rateLimit` is in requests a second, of which `burst` may follow each
+ * other immediately; `timeout` and `retry` choose within what the service allows; `filter` selects the
  * events that it gets. With `ordering: user` the events of one user are sent one after the other. Deliveries of a `paused` one wait,
  * without attempts.
  */

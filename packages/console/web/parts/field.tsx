@@ -197,6 +197,12 @@ export function problemOf(
   return found && sentence(found.rule);
 }
 
+/** The rule of a field or of a field in it, such as one header. */
+export function problemWithin(error: Parameters<typeof problemOf>[0], field: string): string | undefined {
+  const found = error?.problems.find((problem) => problem.field.startsWith(field));
+  return found && `${found.field.slice(field.length).replace(/^\./, '')} ${found.rule}`.trim();
+}
+
 function sentence(rule: string): string {
   return `${rule.charAt(0).toUpperCase()}${rule.slice(1)}${rule.endsWith('.') ? '' : '.'}`;
 }

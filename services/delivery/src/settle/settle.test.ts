@@ -60,6 +60,20 @@ describe('a delivery becomes a dead letter', () => {
     assert.partialDeepStrictEqual(JSON.parse(letter.lastAnswer ?? ''), [{ status: 503 }]);
   });
 
+  test('10.9 after the last failure of the schedule of its destination, or without a retry where that wants none', async () => {
+    await using stage = new Stage({ scheduleMs: [20, 40] });
+    const never = { ...crm, id: 'never', retry: { for: '0s' } };
+    await stage.configure({ ...crm, retry: { schedule: ['1s'] } }, never);
+    const { sender } = await stage.startReplica();
+    sender.onRequest = () => serverError;
+    await stage.publish([newDelivery('never'), newDelivery('crm')]);
+    const letters = await stage.records(names.deliveriesDead, 2);
+    const shown = letters.map(({ headers }) =>
+      ['destination-id', 'reason', 'attempt'].map((name) => String(headers[name])).join(' '),
+    );
+    assert.deepEqual(shown.sort(), ['crm attempts-exhausted 2', 'never window-exceeded 1']);
+  });
+
   test('9.5 without a request, if its window has ended', async () => {
     await using stage = new Stage({ scheduleMs: [20], windowMs: 60_000 });
     await stage.configure(crm);

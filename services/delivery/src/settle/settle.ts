@@ -7,16 +7,17 @@ import type { DeadReason } from '@tailrace/metrics';
 import type { Effect, Event, Job, Retry, Wait } from '../delivery.ts';
 import type { Exchanges } from '../observe/exchanges.ts';
 import type { Attempt, Observer } from '../observe/observer.ts';
+import type { Policies } from '../receivers/policies.ts';
 import type { Signs } from '../sources/recall/signs.ts';
 import type { FollowUps } from './follow-ups.ts';
-import { transition, type DeliveryPolicy } from '../transition.ts';
+import { transition } from '../transition.ts';
 
 export interface SettleDependencies {
   readonly followUps: FollowUps;
   readonly observer: Observer;
   readonly exchanges: Pick<Exchanges, 'encode'>;
   readonly signs: Pick<Signs, 'failed' | 'recovered'>;
-  readonly policy: DeliveryPolicy;
+  readonly policies: Policies;
   readonly now: () => number;
 }
 
@@ -33,8 +34,8 @@ export class Settle {
    * @returns when the delivery is expected again, in milliseconds since the epoch; Infinity where it has ended
    */
   apply(job: Job, event: Event, attempt?: Attempt): number {
-    const { policy, now } = this.#deps;
-    const effect = transition(job.delivery, event, policy, now());
+    const { policies, now } = this.#deps;
+    const effect = transition(job.delivery, event, policies.ofDelivery(job.delivery), now());
     switch (effect.kind) {
       case 'delivered':
         return this.#deliver(job, effect, attempt);

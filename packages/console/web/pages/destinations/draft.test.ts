@@ -28,6 +28,10 @@ test('a form that is not changed changes nothing', () => {
     name: 'CRM',
     ordering: 'none',
     rateLimit: 5,
+    burst: 10,
+    maxInFlight: 2,
+    timeout: '2s',
+    retry: { for: '1h', schedule: ['10s', '1m'], on: ['5xx', 409] },
     filter: { types: ['track'] },
     settings: {
       ...stored.settings,
@@ -62,6 +66,15 @@ test('a signature has only what is set', () => {
       deliveryIdHeader: 'webhook-id',
     },
   });
+});
+
+test('a pace has only what is set, and none is a list without statuses', () => {
+  const draft = draftOf(stored);
+  const pace = { ...draft.pace, timeout: ' 2s ', retryOn: 'none', retrySchedule: '10s,1m' };
+  const retry = { schedule: ['10s', '1m'], on: [] };
+  const entry = entryOf({ ...draft, pace }, stored);
+  assert.deepEqual(mergePatchOf({ ...stored }, { ...entry }), { timeout: '2s', retry });
+  assert.equal(draftOf(entry).pace.retryOn, 'none');
 });
 
 test('a removed header is no longer among the secret ones', () => {

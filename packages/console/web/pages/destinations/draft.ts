@@ -22,6 +22,16 @@ export interface SignatureDraft {
   readonly timestamp: boolean;
 }
 
+/** Lists are separated by commas. */
+export interface PaceDraft {
+  readonly burst: string;
+  readonly maxInFlight: string;
+  readonly timeout: string;
+  readonly retryFor: string;
+  readonly retrySchedule: string;
+  readonly retryOn: string;
+}
+
 export interface Draft {
   readonly name: string;
   readonly sources: readonly string[];
@@ -34,6 +44,7 @@ export interface Draft {
   readonly traceparent: boolean;
   readonly ordering: 'none' | 'user';
   readonly rateLimit: string;
+  readonly pace: PaceDraft;
 }
 
 const defaultSignature: SignatureDraft = {
@@ -57,6 +68,7 @@ export function newDraft(sources: readonly string[]): Draft {
     traceparent: false,
     ordering: 'none',
     rateLimit: '',
+    pace: paceDraftOf({}),
   };
 }
 
@@ -64,12 +76,14 @@ export function withUrl(draft: Draft): Draft {
   return { ...draft, urls: [...draft.urls, emptyUrl] };
 }
 
-export function draftOf({ name = '', sources, rateLimit, ordering = 'none', settings }: Destination): Draft {
+export function draftOf(destination: Destination): Draft {
+  const { name = '', sources, rateLimit, ordering = 'none', settings } = destination;
   return {
     name,
     sources,
     ordering,
     rateLimit: String(rateLimit ?? ''),
+    pace: paceDraftOf(destination),
     secret: settings.sharedSecret ?? '',
     signature: { ...defaultSignature, ...settings.signature },
     standardWebhooks: settings.standardWebhooks ?? false,
@@ -90,7 +104,7 @@ export function entryOf(
   draft: Draft,
   before: Omit<Destination, 'sources' | 'settings'> & Partial<Destination>,
 ): Destination {
-  const rest = omit(before, 'name', 'rateLimit', 'ordering');
+  const rest = omit(before, 'name', 'rateLimit', 'ordering', 'burst', 'maxInFlight', 'timeout', 'retry');
   const stored = before.settings ?? { webhooks: [] };
   const settings = omit(
     stored,
@@ -106,6 +120,7 @@ export function entryOf(
     ...rest,
     ...(draft.name.trim() !== '' && { name: draft.name.trim() }),
     ...(rateLimit !== null && { rateLimit }),
+    ...paceOf(draft.pace, before.retry),
     ...set('ordering', draft.ordering, 'none', before.ordering),
     sources: [...draft.sources],
     settings: {
@@ -128,6 +143,40 @@ function set<Name extends string, Value>(
   before: NoInfer<Value> | undefined,
 ): Partial<Record<Name, Value>> {
   return value !== byDefault || before !== undefined ? ({ [name]: value } as Record<Name, Value>) : {};
+}
+
+type Pace = Pick<Destination, 'burst' | 'maxInFlight' | 'timeout' | 'retry'>;
+
+function paceDraftOf({ burst, maxInFlight, timeout = '', retry = {} }: Pace): PaceDraft {
+  return {
+    burst: String(burst ?? ''),
+    maxInFlight: String(maxInFlight ?? ''),
+    timeout,
+    retryFor: retry.for ?? '',
+    retrySchedule: (retry.schedule ?? []).join(', '),
+    // A list without items is not the same as none.
+    retryOn: retry.on?.length === 0 ? 'none' : (retry.on ?? []).join(', '),
+  };
+}
+
+function paceOf(draft: PaceDraft, before: Pace['retry']): Pace {
+  const [burst, maxInFlight] = [numberOf(draft.burst), numberOf(draft.maxInFlight)];
+  const [schedule, on] = [itemsOf(draft.retrySchedule), itemsOf(draft.retryOn)];
+  const retry = {
+    ...(draft.retryFor.trim() !== '' && { for: draft.retryFor.trim() }),
+    ...(schedule.length > 0 && { schedule }),
+    ...(on.length > 0 && { on: on[0] === 'none' ? [] : on.map((one) => numberOf(one) ?? one) }),
+  };
+  return {
+    ...(burst !== null && { burst }),
+    ...(maxInFlight !== null && { maxInFlight }),
+    ...(draft.timeout.trim() !== '' && { timeout: draft.timeout.trim() }),
+    ...((before !== undefined || Object.keys(retry).length > 0) && { retry }),
+  };
+}
+
+function itemsOf(typed: string): string[] {
+  return linesOf(typed.replaceAll(',', '\n'));
 }
 
 /** Undefined where nothing is set. */

@@ -4,10 +4,11 @@ import { useState } from 'preact/hooks';
 import type { ApiError } from '../../api/client.ts';
 import { Button } from '../../parts/button.tsx';
 import { fieldsOf } from '../../parts/entry-form.tsx';
-import { CheckField, ChoiceField, problemOf, TextField } from '../../parts/field.tsx';
+import { CheckField, ChoiceField, problemOf, problemWithin, TextField } from '../../parts/field.tsx';
 import { Once } from '../../parts/once.tsx';
 import { EntriesField } from '../../lists/entry-choice.tsx';
 import { withUrl, type Draft, type UrlDraft } from './draft.ts';
+import { PaceFields } from './pace-fields.tsx';
 import { SignatureFields } from './signature-fields.tsx';
 
 const words = {
@@ -75,6 +76,7 @@ export function DestinationFields({
         hint="Deliveries above the limit wait. Leave empty for no limit."
         {...field('rateLimit')}
       />
+      <PaceFields draft={draft.pace} onDraft={field('pace').onValue} error={error} />
     </>
   );
 }
@@ -141,12 +143,6 @@ function UrlFields({ draft, onDraft, error }: FieldsProps) {
       )}
     </fieldset>
   );
-}
-
-/** The rule of a field or of a field in it, such as one header. */
-function problemWithin(error: ApiError | undefined, field: string): string | undefined {
-  const found = error?.problems.find((problem) => problem.field.startsWith(field));
-  return found && `${found.field.slice(field.length).replace(/^\./, '')} ${found.rule}`.trim();
 }
 
 interface SecretProps {

@@ -134,8 +134,7 @@ async function sendTest(sender: Sender, destination: Destination, target: Target
   const startedAt = Date.now();
   const stamp = { deliveryId: `test-${randomUUID()}`, startedAt };
   const headers = requestHeaders(destination, target, body, stamp);
-  const { origin, path, tls } = target;
-  const request = { destinationId: destination.id, origin, path, tls, headers, body };
+  const request = { ...target, destinationId: destination.id, headers, body };
   const answer = await sender.send({ ...request, keep: { bodyBytes: shownBodyBytes, which: 'all' } });
   const latencyMs = Date.now() - startedAt;
   await answer.exchange?.ended;
@@ -144,7 +143,7 @@ async function sendTest(sender: Sender, destination: Destination, target: Target
     describeExchange(answer.exchange, { target, requestHeaders: headers, latencyMs, extent: 'all' });
   const { requestHeaders: sent = {}, responseHeaders: received, responseBody = '', ...rest } = shown ?? {};
   return {
-    request: { url: `${origin}${path}`, headers: sent, body: body.toString() },
+    request: { url: `${target.origin}${target.path}`, headers: sent, body: body.toString() },
     response: {
       ...(answer.status !== undefined && { status: answer.status, body: responseBody }),
       ...(received && { headers: received }),

@@ -15,9 +15,10 @@ import {
 import { feedbackOf, showsTrouble } from './feedback.ts';
 import type { Feedback } from '../lane/task.ts';
 import type { Observer } from '../../observe/observer.ts';
+import type { Policies } from '../../receivers/policies.ts';
 import type { Receivers } from '../../receivers/receivers.ts';
 import type { Settle } from '../../settle/settle.ts';
-import { alsoHeldBy, type RetryPolicy } from '../../transition.ts';
+import { alsoHeldBy } from '../../transition.ts';
 
 export interface AttemptStageDependencies {
   readonly names: Pick<TopicNames, 'deliveries'>;
@@ -26,7 +27,7 @@ export interface AttemptStageDependencies {
   /** Undefined where nothing is kept of answers. */
   readonly keep: Keeping | undefined;
   readonly settle: Pick<Settle, 'apply'>;
-  readonly policy: RetryPolicy;
+  readonly policies: Policies;
   readonly observer: Pick<Observer, 'started'>;
   readonly now: () => number;
 }
@@ -39,7 +40,7 @@ export class AttemptStage {
 
   constructor(dependencies: AttemptStageDependencies) {
     this.#deps = dependencies;
-    this.#longestDelayMs = Math.max(...dependencies.policy.scheduleMs);
+    this.#longestDelayMs = Math.max(...dependencies.policies.usual.scheduleMs);
   }
 
   /** Makes one attempt. Returns what it shows about the receiver. */
@@ -47,7 +48,7 @@ export class AttemptStage {
     const { work, delivery, order } = job;
     // The new owner of a revoked partition reads the record again, so an attempt would be a duplicate.
     if (work.revoked) return nothingSent;
-    const { names, receivers, settle, policy, now } = this.#deps;
+    const { names, receivers, settle, policies, now } = this.#deps;
     if (receivers.isOfDeletedUser(job)) return this.#giveUp(job, 'user-deleted');
 
     const destination = await receivers.find(delivery);
@@ -65,17 +66,18 @@ export class AttemptStage {
     const open = openTargets(delivery, destination);
     if (open.length === 0) return this.#giveUp(job, 'no-open-url');
 
+    const { windowMs } = policies.of(destination);
     const startedAt = now();
     const firstAttemptAt = receivers.windowBegan(delivery, open);
     // A delivery that was parked for its whole window still gets one attempt if the receiver has recovered.
-    const isOver = startedAt > firstAttemptAt + policy.windowMs;
+    const isOver = startedAt > firstAttemptAt + windowMs;
     if (isOver && delivery.attempt > 0) return this.#giveUp(job, 'window-exceeded');
 
     const urls = open.map(({ fingerprint }) => fingerprint);
     const permits = receivers.breakers.permit(delivery.destinationId, urls);
     const sent = permits.filter((permit) => permit !== undefined);
     if (sent.length === 0) {
-      settle.apply(job, receivers.claimProbe(delivery, open, policy.windowMs));
+      settle.apply(job, receivers.claimProbe(delivery, open, windowMs));
       return nothingSent;
     }
 
@@ -97,7 +99,7 @@ export class AttemptStage {
     let down: Down | undefined;
     if (receivers.isDown(delivery, stillOpen)) {
       const attempted = { ...delivery, attempt: delivery.attempt + 1, firstAttemptAt };
-      down = receivers.claimProbe(attempted, stillOpen, policy.windowMs);
+      down = receivers.claimProbe(attempted, stillOpen, windowMs);
     }
     const event = { kind: 'attempted', results, firstAttemptAt, closedUrls, spanId, down } as const;
     settle.apply(job, event, { startedAt, results, span });
@@ -112,9 +114,10 @@ export class AttemptStage {
   ): Promise<UrlResult> {
     const { sender, keep, now } = this.#deps;
     const startedAt = performance.now();
-    const { origin, path, tls } = target;
     const headers = requestHeaders(destination, target, body, { deliveryId, startedAt: now(), traceparent });
-    const answer = await sender.send({ destinationId, origin, path, headers, body, tls, keep });
+    const { origin, path, tls, timeoutMs, retryOn } = target;
+    const request = { destinationId, origin, path, headers, body, tls, timeoutMs, retryOn, keep };
+    const answer = await sender.send(request);
     const endedAt = performance.now();
     const latencyMs = Math.round((endedAt - startedAt) * 10) / 10;
     return { target, answer, latencyMs, requestHeaders: headers };

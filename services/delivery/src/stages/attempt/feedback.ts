@@ -5,9 +5,10 @@ import type { Feedback, Signal } from '../lane/task.ts';
 /** An answer within this lets a lane send more. */
 const quickMs = 1_000;
 
-/** Whether the answer counts as a failure of the URL. A permanent refusal and a 429 show that the receiver works. */
+/** Whether the answer counts as a failure of the URL. A permanent refusal, a 429 and a 4xx that is retried show that the receiver works. */
 export function showsTrouble(answer: UrlAnswer): boolean {
-  return answer.kind === 'retryable' && answer.reason !== 'too-many-requests';
+  if (answer.kind !== 'retryable') return false;
+  return answer.reason !== 'too-many-requests' && answer.reason !== 'client-error';
 }
 
 /**

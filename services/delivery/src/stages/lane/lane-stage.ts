@@ -2,8 +2,9 @@
 import type { Destination } from '@tailrace/config';
 import type { TopicNames } from '@tailrace/topology';
 import type { Lanes } from './lanes.ts';
-import type { Task } from './task.ts';
+import type { OwnLimits, Task } from './task.ts';
 import { openTargets, type Job } from '../../delivery.ts';
+import type { Policies } from '../../receivers/policies.ts';
 import type { Receivers } from '../../receivers/receivers.ts';
 import type { Settle } from '../../settle/settle.ts';
 import type { AttemptStage } from '../attempt/attempt-stage.ts';
@@ -14,9 +15,9 @@ export interface LaneStageDependencies {
   readonly receivers: Receivers;
   readonly attempt: Pick<AttemptStage, 'make'>;
   readonly settle: Pick<Settle, 'apply'>;
-  readonly windowMs: number;
-  /** This replica's part of a destination's rate limit, from 0 to 1. */
-  readonly rateShare: () => number;
+  readonly policies: Pick<Policies, 'of'>;
+  /** This replica's part of the limits of a destination, from 0 to 1. */
+  readonly share: () => number;
 }
 
 export class LaneStage {
@@ -34,7 +35,7 @@ export class LaneStage {
   submit(job: Job, destination: Destination | undefined): void {
     const { work, delivery } = job;
     if (work.revoked) return;
-    const { names, lanes, receivers, settle, attempt, windowMs, rateShare } = this.#deps;
+    const { names, lanes, receivers, settle, attempt, policies, share } = this.#deps;
     if (!lanes.paused && receivers.isOfDeletedUser(job)) {
       settle.apply(job, { kind: 'over', reason: 'user-deleted' });
       return;
@@ -47,7 +48,7 @@ export class LaneStage {
       const open = openTargets(delivery, destination);
       if (receivers.isDown(delivery, open)) {
         // Parking sends nothing to the receiver, so it needs no turn.
-        settle.apply(job, receivers.claimProbe(delivery, open, windowMs));
+        settle.apply(job, receivers.claimProbe(delivery, open, policies.of(destination).windowMs));
         return;
       }
     }
@@ -67,6 +68,20 @@ export class LaneStage {
         settle.apply(job, deferral);
       },
     };
-    lanes.submit(destinationId, task, destination?.rateLimit && destination.rateLimit * rateShare());
+    lanes.submit(destinationId, task, destination && limitsOf(destination, share));
   }
+}
+
+/** A replica sends at least one delivery at a time. */
+function limitsOf(
+  { rateLimit, burst, maxInFlight }: Destination,
+  share: () => number,
+): OwnLimits | undefined {
+  if (rateLimit === undefined && maxInFlight === undefined) return undefined;
+  const part = share();
+  return {
+    rate: rateLimit && rateLimit * part,
+    burst: burst && burst * part,
+    inFlight: maxInFlight && Math.max(1, Math.floor(maxInFlight * part)),
+  };
 }

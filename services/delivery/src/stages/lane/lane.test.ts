@@ -143,7 +143,7 @@ describe('the estimated wait', () => {
 
   test('follows from a rate limit', () => {
     const lane = new Lane(8, 0);
-    lane.limitRate(10);
+    lane.limit({ rate: 10 });
     for (let count = 0; count < 100; count += 1) lane.push({ ...waitingTask, requests: 2 });
     assert.equal(lane.waitMs(0), 20_000);
   });
@@ -169,9 +169,29 @@ test('no task starts before the time of a Retry-After', () => {
   assert.ok(lane.promiseTurn(now + 10, 'live') >= 3_000);
 });
 
+test('a destination with a burst sends so many at once, and then keeps to its rate', () => {
+  const { lane, now } = grownLane(8);
+  lane.limit({ rate: 1, burst: 3 });
+  pushMany(lane, 4);
+  for (let count = 0; count < 3; count += 1) start(lane, now);
+  assert.equal(lane.startsIn(now), 1_000);
+});
+
+test('a destination with a limit of its own has no more in flight', () => {
+  const { lane, now } = grownLane(8);
+  lane.limit({ inFlight: 2 });
+  pushMany(lane, 3);
+  start(lane, now);
+  assert.equal(lane.startsIn(now), 0);
+  start(lane, now);
+  assert.equal(lane.startsIn(now), Infinity);
+  lane.limit();
+  assert.equal(lane.startsIn(now), 0);
+});
+
 test('a task that sent nothing does not use the rate limit', () => {
   const lane = new Lane(8, 0);
-  lane.limitRate(1);
+  lane.limit({ rate: 1 });
   pushMany(lane, 2);
   finish(lane, start(lane, 0), 'none', 0, 0);
   assert.equal(lane.startsIn(0), 0);
@@ -199,7 +219,7 @@ describe('whether a lane keeps up', () => {
 
   test('does not hold where it is limited, fails, times out, or has asked for a pause', () => {
     const limited = grownLane(64);
-    limited.lane.limitRate(1);
+    limited.lane.limit({ rate: 1 });
     pushMany(limited.lane, 1);
     assert.ok(!limited.lane.keepsUp(at(limited.now), 'live'));
 

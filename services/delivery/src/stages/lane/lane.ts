@@ -16,7 +16,7 @@ import { Credit } from './credit.ts';
 import { PromisedTurns } from './promised-turns.ts';
 import { Rate } from './rate.ts';
 import type { LaneFull, LaneHold } from '../../delivery.ts';
-import type { Feedback, Moment, Started, Task, Traffic } from './task.ts';
+import type { Feedback, Moment, OwnLimits, Started, Task, Traffic } from './task.ts';
 import { WaitingTasks } from './waiting-tasks.ts';
 
 /** A dead receiver should hold little from the first second on; one that answers reaches its maximum in six rounds. */
@@ -40,6 +40,8 @@ export class Lane {
   readonly #runningTasks = { live: 0, background: 0 };
   #runningBytes = 0;
   #concurrency: number;
+  /** By the settings of the destination. */
+  #mostAllowed = Infinity;
   #shrunkAt = -Infinity;
   readonly #answers = new Answers();
   /** When the last task ended, or was started after a pause. */
@@ -78,7 +80,7 @@ export class Lane {
 
   /** The number of tasks that may be in flight now. */
   get concurrency(): number {
-    return Math.floor(this.#concurrency);
+    return Math.min(Math.floor(this.#concurrency), this.#mostAllowed);
   }
 
   /** Requests a second that may be sent now; Infinity for no limit. */
@@ -92,9 +94,10 @@ export class Lane {
     return isFree && this.waiting === 0 && this.running === 0;
   }
 
-  /** Sets the configured rate limit, in requests a second; Infinity for none. */
-  limitRate(requestsPerSecond: number): void {
-    this.#rate.limit(requestsPerSecond);
+  /** Sets the limits of the destination; none by default. */
+  limit({ rate = Infinity, burst, inFlight = Infinity }: OwnLimits = {}): void {
+    this.#rate.limit(rate, burst);
+    this.#mostAllowed = inFlight;
   }
 
   /**

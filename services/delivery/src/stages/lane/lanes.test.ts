@@ -63,7 +63,7 @@ function openLanes(limits: Partial<LaneLimits> & { perLane: number; total: numbe
         },
         defer: () => deferred.push(name),
       };
-      lanes.submit(lane, task, rateLimit);
+      lanes.submit(lane, task, { rate: rateLimit });
     },
     /** Ends the oldest running task, or the given one, and lets the next ones start. */
     endOne: async (index = 0, signal?: Signal): Promise<void> => {

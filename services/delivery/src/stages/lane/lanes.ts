@@ -7,7 +7,7 @@ import { Breakers, type BreakerChange } from '../../receivers/breakers.ts';
 import { Budget, type Amount } from './budget.ts';
 import { LaneBuffer } from './buffer.ts';
 import { Lane } from './lane.ts';
-import type { Feedback, Moment, Started, Task, Traffic } from './task.ts';
+import type { Feedback, Moment, OwnLimits, Started, Task, Traffic } from './task.ts';
 
 export interface LaneLimits {
   /** Tasks in flight for one destination. */
@@ -90,13 +90,13 @@ export class Lanes {
   /**
    * Runs `task` when it is its turn, in the order of its lane, or defers it where the lane is slow and full.
    *
-   * @param rateLimit the destination's limit, in requests a second
+   * @param limits those of the destination; none by default
    */
-  submit(destinationId: string, task: Task, rateLimit = Infinity): void {
+  submit(destinationId: string, task: Task, limits?: OwnLimits): void {
     if (this.#stopped) return;
     const lane = this.#laneOf(destinationId);
     const at = this.#moment();
-    lane.limitRate(rateLimit);
+    lane.limit(limits);
     if (!this.#buffer.admits(lane, task, at)) {
       task.defer(lane.deferral(at.now, task.traffic));
       return;

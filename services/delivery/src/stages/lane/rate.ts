@@ -10,6 +10,7 @@ const roundingError = 1e-6;
 export class Rate {
   readonly #pace = new Pace();
   #limit = Infinity;
+  #burst: number | undefined;
   /** Full at first. */
   #tokens = Infinity;
   #countedAt = 0;
@@ -24,9 +25,10 @@ export class Rate {
     return this.#pace.rate !== Infinity;
   }
 
-  /** Sets the configured limit; Infinity for none. */
-  limit(perSecond: number): void {
+  /** Sets the configured limit, Infinity for none, and the tokens that the bucket holds where that is the lower rate. */
+  limit(perSecond: number, burst?: number): void {
     this.#limit = perSecond;
+    this.#burst = burst;
   }
 
   /** Counts an attempt that was answered or failed. */
@@ -38,7 +40,8 @@ export class Rate {
   delayMs(requests: number, now: number): number {
     const rate = this.perSecond;
     if (rate === Infinity) return 0;
-    const burst = Math.max(1, rate * burstSeconds);
+    const ownBurst = rate === this.#limit ? this.#burst : undefined;
+    const burst = Math.max(1, ownBurst ?? rate * burstSeconds);
     this.#tokens = Math.min(burst, this.#tokens + ((now - this.#countedAt) / 1_000) * rate);
     this.#countedAt = now;
     const missing = Math.min(requests, burst) - this.#tokens;

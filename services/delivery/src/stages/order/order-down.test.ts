@@ -106,7 +106,7 @@ function openQueue(t: TestContext) {
       position: () => ({ next: 1_000_000, end: 1_000_000 }),
       until: () => 0,
     },
-    windowMs,
+    policies: { ofDelivery: () => ({ scheduleMs: [], tiersMs: [], windowMs, pauseMs: 0 }) },
     now: Date.now,
     log: { debug: () => undefined, warn: () => undefined },
   });

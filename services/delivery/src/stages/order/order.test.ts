@@ -70,7 +70,7 @@ function openOrder(t: TestContext) {
       },
       until: ({ dueAt = 0, placeAt = 0 }) => Math.max(dueAt, placeAt),
     },
-    windowMs,
+    policies: { ofDelivery: () => ({ scheduleMs: [], tiersMs: [], windowMs, pauseMs: 0 }) },
     log: {
       debug: () => undefined,
       warn: (...[, message]: readonly unknown[]) => {

@@ -18,6 +18,7 @@ import type { Work } from '@tailrace/kafka';
 import type { Log } from '@tailrace/service';
 import type { TopicNames } from '@tailrace/topology';
 import { isOrdered, needsOrder, withSequence, type Event, type Received } from '../../delivery.ts';
+import type { Policies } from '../../receivers/policies.ts';
 import type { Receivers } from '../../receivers/receivers.ts';
 import { alsoHeldBy, behindUntil, windowBegan, windowEndedReason } from '../../transition.ts';
 import type { Link } from './chains.ts';
@@ -38,7 +39,7 @@ export interface OrderDependencies<J extends Received> {
     /** The next offset to receive from this partition of `deliveries`, and its end; undefined where it is not owned. */
     readonly position: (partition: number) => { readonly next: number; readonly end: number } | undefined;
   };
-  readonly windowMs: number;
+  readonly policies: Pick<Policies, 'ofDelivery'>;
   readonly log: Pick<Log, 'debug' | 'warn'>;
   readonly now: () => number;
 }
@@ -195,7 +196,7 @@ export class Order<J extends Received> {
   }
 
   #waitBehind(job: J, until: number): void {
-    const { settle, receivers, windowMs } = this.#deps;
+    const { settle, receivers, policies } = this.#deps;
     if (this.#isPaused(job)) {
       settle.apply(job, { kind: 'paused' });
       return;
@@ -203,6 +204,7 @@ export class Order<J extends Received> {
     const now = this.#deps.now();
     const receiver = receivers.receiverOf(job.delivery);
     const firstAttemptAt = windowBegan(job.delivery, receiver, now);
+    const { windowMs } = policies.ofDelivery(job.delivery);
     const endsAt = firstAttemptAt === undefined ? Infinity : firstAttemptAt + windowMs;
     if (now > endsAt) {
       this.#givenUp.add(job.work);
