@@ -1,6 +1,6 @@
-/** Options of a destination through the whole pipeline: TLS settings and Standard Webhooks signatures. */
+/** Options of a destination through the whole pipeline: TLS settings, signatures, fields and retries. */
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { after, describe, test } from 'node:test';
 import { signWith, verifySignature } from '@tailrace/signing';
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
@@ -111,4 +111,21 @@ describe("a destination's signatures", { concurrency: true }, () => {
     assert.equal(plain, undefined);
     assert.equal(id, (await pipeline.attempt(destinationId, 'delivered')).deliveryId);
   });
+});
+
+test('6.9 9.1 a receiver gets the fields of its choice, again after a status that it has chosen to be retried', async () => {
+  await using receiver = await startReceiver({
+    answer: answers.sequence(answers.status(409), answers.status(200)),
+  });
+  const fields = { exclude: ['properties.email'], hash: ['properties.card'], salt: '' };
+  const settings = { webhooks: [{ url: receiver.url }], fields, retry: { on: [409] } };
+  const { send } = await pipeline.connect(settings);
+  const properties = { plan: 'pro', email: 'ada@example.com', card: '42' };
+  await send('track', { userId: 'ada', event: 'Signed Up', properties });
+  const [first, second] = await receiver.waitFor(2);
+  assert.deepEqual((first?.json() as { properties: object }).properties, {
+    plan: 'pro',
+    card: hash('sha256', '42'),
+  });
+  assert.deepEqual(second?.body, first?.body);
 });

@@ -87,6 +87,7 @@ export const filterReasons = [
   'integrations',
   'schema',
   'filter',
+  'sample',
   'record-too-large',
 ] as const;
 

@@ -35,6 +35,8 @@ function causeOf({ reason, rule, count }: DecisionGroup, sourceId: string): stri
     case 'filter':
       if (rule) return `it did not meet the filter's rule ${rule.path}, ${rule.text}`;
       return `it did not meet ${many ? 'their filters' : 'its filter'}`;
+    case 'sample':
+      return `it was not in the sample${rule ? ` of ${rule.text}` : ''}`;
     case 'suppressed':
       return 'the user was suppressed';
     default:

@@ -131,6 +131,42 @@ test('5.4 5.6 a filter applies after the event itself and its source, and never 
   assert.equal(route(eventOf({}), blocked, [picky]).filtered[0]?.reason, 'schema');
 });
 
+test('5.10 a sample has a user, or an event, for good, and a larger one has it too', () => {
+  const outOf = (percent: number, by: 'user' | 'event', calls: readonly object[]): string[] => {
+    const sampled: Destination = { ...crm, sample: { percent, by } };
+    return calls.flatMap((call, n) =>
+      route(eventOf(call), undefined, [sampled]).routed.length > 0 ? [`${n}`] : [],
+    );
+  };
+  const ids = Array.from({ length: 1_000 }, (_, n) => n);
+  const byUser = ids.map((n) => ({ userId: `u-${n}`, messageId: 'm' }));
+  const byEvent = ids.map((n) => ({ messageId: `m-${n}` }));
+  for (const [by, calls] of [
+    ['user', byUser],
+    ['event', byEvent],
+  ] as const) {
+    const tenth = outOf(10, by, calls);
+    assert.ok(tenth.length > 60 && tenth.length < 140, String(tenth.length));
+    assert.deepEqual(outOf(10, by, calls), tenth);
+    const half = new Set(outOf(50, by, calls));
+    assert.ok(tenth.every((n) => half.has(n)));
+    assert.equal(outOf(100, by, calls).length, 1_000);
+  }
+  const others = byUser.map((call) => ({ ...call, event: 'Other', messageId: 'other' }));
+  assert.deepEqual(outOf(10, 'user', others), outOf(10, 'user', byUser));
+});
+
+test('5.10 a sample applies after the filter, and never to a delete, and is named', () => {
+  const sampled: Destination = { ...crm, sample: { percent: 0.01, by: 'event' } };
+  const rule = { path: 'sample', text: '0.01 % by event' };
+  assert.deepEqual(route(eventOf({}), undefined, [sampled]).filtered, [
+    { reason: 'sample', rule, destinations: [sampled] },
+  ]);
+  const filtered: Destination = { ...sampled, filter: { types: ['page'] } };
+  assert.equal(route(eventOf({}), undefined, [filtered]).filtered[0]?.reason, 'filter');
+  assert.equal(route(eventOf({ type: 'delete' }), undefined, [sampled]).outcome, 'routed');
+});
+
 test('5.8 an event of a suppressed user goes to no destination, and a delete to all', () => {
   const off: Destination = { ...crm, id: 'off', enabled: false };
   const source = createRoutes({ destinationsOf: () => [crm, erp], disabledDestinationsOf: () => [off] });

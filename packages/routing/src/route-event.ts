@@ -5,6 +5,7 @@ import type { FilterRule } from './filter/condition.ts';
 import type { FilterableEvent } from './filter/filter.ts';
 import { isSelected } from './integrations.ts';
 import type { FilteredDestinations, FilterReason, SourceRoutes } from './routes.ts';
+import type { SampledEvent } from './sample.ts';
 
 /** The fields of an event that routing looks at. */
 export interface RoutableEvent {
@@ -14,6 +15,9 @@ export interface RoutableEvent {
   /** The name of a page or screen. */
   readonly name?: string;
   readonly integrations?: JsonObject;
+  readonly userId?: string;
+  readonly anonymousId?: string;
+  readonly messageId: string;
 }
 
 export interface Routing {
@@ -67,7 +71,7 @@ export function routeEvent<Event extends RoutableEvent>(
   const filtered = Array.from(groups, ([broken, destinations]): FilteredDestinations =>
     typeof broken === 'string'
       ? { reason: broken as FilterReason, destinations }
-      : { reason: 'filter', rule: broken, destinations },
+      : { reason: broken.path === 'sample' ? 'sample' : 'filter', rule: broken, destinations },
   );
   return routingOf(connected, blocked, routed, disabled.length > 0 ? [...disabled, ...filtered] : filtered);
 }
@@ -82,16 +86,18 @@ function routingOf(
   return { outcome, blocked, routed, filtered };
 }
 
-/** The part of an event that filters look at. */
+/** The part of an event that filters and samples look at. */
 export function filterableOf<Event extends RoutableEvent>(
   event: Event,
   documentOf: (event: Event) => object,
-): FilterableEvent {
-  const { type } = event;
+): FilterableEvent & SampledEvent {
+  const { type, userId, anonymousId = '', messageId: id } = event;
   let document: object | undefined;
   return {
     type,
     name: type === 'track' ? event.event : event.name,
+    user: userId ?? anonymousId,
+    id,
     document: () => (document ??= documentOf(event)),
   };
 }

@@ -1,12 +1,13 @@
 /** The destinations of a source as routing needs them, prepared once for each change of the configuration. */
 import type { ConfigLookup, Destination } from '@tailrace/config';
 import type { LabelsOf } from '@tailrace/metrics';
-import { compileFilter, type CompiledFilter } from './filter/filter.ts';
+import { compileFilter, type FilterableEvent } from './filter/filter.ts';
 import type { FilterRule } from './filter/condition.ts';
+import { compileSample, type SampledEvent } from './sample.ts';
 
 /**
  * Why a destination does not get an event: it is disabled, the event's own `integrations`, the source's list of blocked track
- * events, or the destination's filter.
+ * events, or the destination's filter or sample.
  */
 export type FilterReason = Exclude<
   LabelsOf<'tailrace_deliveries_filtered_total'>['reason'],
@@ -16,15 +17,18 @@ export type FilterReason = Exclude<
 /** Destinations that do not get an event for the same reason. */
 export interface FilteredDestinations {
   readonly reason: FilterReason;
-  /** The rule of the filter that the event does not meet; only with the reason `filter`. */
+  /** The rule that the event does not meet; only with the reasons `filter` and `sample`. */
   readonly rule?: FilterRule;
   readonly destinations: readonly Destination[];
 }
 
+/** The first rule of a filter or sample that an event does not meet. */
+export type CompiledRules = (event: FilterableEvent & SampledEvent) => FilterRule | undefined;
+
 export interface SourceRoutes {
   readonly enabled: readonly Destination[];
-  /** The filters of the enabled destinations, in their order; undefined where none has a filter. */
-  readonly filters: readonly (CompiledFilter | undefined)[] | undefined;
+  /** The filters and samples of the enabled destinations, in their order; undefined where none has one. */
+  readonly filters: readonly (CompiledRules | undefined)[] | undefined;
   /** One group with the disabled destinations, or none. */
   readonly disabled: readonly FilteredDestinations[];
   /** Enabled and disabled destinations. */
@@ -38,16 +42,16 @@ export interface SourceRoutes {
 export function createRoutes(
   config: Pick<ConfigLookup, 'destinationsOf' | 'disabledDestinationsOf'>,
 ): (sourceId: string) => SourceRoutes {
-  const compiled = new WeakMap<Destination, CompiledFilter>();
+  const compiled = new WeakMap<Destination, CompiledRules>();
   const prepared = new WeakMap<
     readonly Destination[],
     { readonly of: readonly Destination[]; readonly routes: SourceRoutes }
   >();
 
-  const filterOf = (destination: Destination): CompiledFilter | undefined => {
-    if (!destination.filter) return undefined;
+  const filterOf = (destination: Destination): CompiledRules | undefined => {
+    if (!destination.filter && !destination.sample) return undefined;
     let filter = compiled.get(destination);
-    if (!filter) compiled.set(destination, (filter = compileFilter(destination.filter)));
+    if (!filter) compiled.set(destination, (filter = compileRules(destination)));
     return filter;
   };
 
@@ -66,4 +70,10 @@ export function createRoutes(
     prepared.set(enabled, { of: disabled, routes });
     return routes;
   };
+}
+
+function compileRules({ id, filter, sample }: Destination): CompiledRules {
+  const passes = filter && compileFilter(filter);
+  const contains = sample && compileSample(sample, id);
+  return (event) => passes?.(event) ?? contains?.(event);
 }

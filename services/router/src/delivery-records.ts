@@ -1,7 +1,8 @@
-/** The records of `deliveries` for one event: one for each of its destinations, all with the same body. */
+/** The records of `deliveries` for one event: one for each of its destinations, with the same body where those have no `fields`. */
 import type { Destination } from '@tailrace/config';
 import { deliveryId, userKey, webhookBody, type TailraceEvent } from '@tailrace/events';
 import type { OutgoingRecord } from '@tailrace/kafka';
+import { bodyFor } from '@tailrace/routing';
 import { deliveryKey, encodeDelivery, formatPosition, type RecordPosition } from '@tailrace/records';
 
 export interface DeliveryRecord {
@@ -41,16 +42,22 @@ export function deliveryRecords(
     deferrals: 0,
     closedUrls: [],
     traceparent,
-    body: Buffer.from(webhookBody(event)),
   };
   const user = userKey(event);
-  return destinations.map(({ id: destinationId }) => ({
-    destinationId,
-    record: encodeDelivery(topic, {
-      ...common,
+  let shared: Buffer | undefined;
+  return destinations.map((destination) => {
+    const { id: destinationId, fields } = destination;
+    return {
       destinationId,
-      deliveryId: deliveryId(sourceId, event.messageId, contentHash, destinationId),
-      key: deliveryKey(destinationId, user),
-    }),
-  }));
+      record: encodeDelivery(topic, {
+        ...common,
+        destinationId,
+        deliveryId: deliveryId(sourceId, event.messageId, contentHash, destinationId),
+        key: deliveryKey(destinationId, user),
+        body: fields
+          ? Buffer.from(bodyFor(event, destination))
+          : (shared ??= Buffer.from(webhookBody(event))),
+      }),
+    };
+  });
 }

@@ -5,7 +5,7 @@ import type { Destination, Source } from '@tailrace/config';
 import { TailraceError } from '@tailrace/errors';
 import { readBack, type OutgoingRecord } from '@tailrace/kafka';
 import { noRegistry } from '@tailrace/registry';
-import { decodeDecision } from '@tailrace/records';
+import { decisionSentences, decodeDecision } from '@tailrace/records';
 import { MessageIds } from './deduplication/message-ids.ts';
 import type { RouterMetrics } from './metrics.ts';
 import { createProcessor } from './process-record.ts';
@@ -159,6 +159,34 @@ const headerOf = ({ headers }: OutgoingRecord, name: string): string | undefined
 
 /** Resolves when all work that needs no further event has run. */
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+test('6.8 destinations without fields share one body, and one with fields has its own', () => {
+  const enabled = [
+    destinationOf('crm'),
+    destinationOf('ads', { fields: { exclude: ['properties.email'] } }),
+    destinationOf('erp'),
+  ];
+  const router = startRouter({ enabled });
+  router.addSource('web');
+  router.send('web', 'u-1', { call: { properties: { email: 'ada@example.com', plan: 'pro' } } });
+  const [crm, ads, erp] = router.published.map(({ record }) => record.value);
+  assert.equal(crm, erp);
+  assert.equal(String(ads), String(crm).replace('"email":"ada@example.com",', ''));
+});
+
+test('5.10 an event that is not in a sample leaves its rule', () => {
+  const router = startRouter({ enabled: [destinationOf('crm', { sample: { percent: 0.01 } })] });
+  router.addSource('web');
+  router.send('web', 'u-1');
+  assert.ok(router.counted.includes('filtered sample 1'));
+  const [decision] = router.published.map(({ record }) =>
+    decodeDecision({ value: Buffer.from(record.value ?? '') }),
+  );
+  assert.deepEqual(
+    decision && decisionSentences(decision).map((sentence) => sentence.replace(/^At \S+ /, '')),
+    ['the router filtered it for crm: it was not in the sample of 0.01 % by user.'],
+  );
+});
 
 describe('a record is done', () => {
   test('only when every delivery is acknowledged', async () => {

@@ -47,7 +47,8 @@ export interface Pipeline<Service extends ServiceHere = ServiceHere> extends Asy
 type OneOrMore<T> = T | readonly T[];
 
 /** A destination's settings without the fields that tests rarely need. */
-export type DestinationSettings = Destination['settings'] & { readonly enabled?: boolean };
+export type DestinationSettings = Destination['settings'] &
+  Partial<Pick<Destination, 'enabled' | 'fields' | 'retry'>>;
 
 /** A source for one test, and the destinations connected to it. */
 export interface Connection {
@@ -150,11 +151,13 @@ async function open<Service extends ServiceHere>(
     async connect(settings, more = {}) {
       const id = randomBytes(4).toString('hex');
       const source = { id: `source-${id}`, writeKeys: [`wk_${id}`], enabled: true, ...more };
-      const destinations = [settings].flat().map(({ enabled = true, ...settings }, index) => ({
+      const destinations = [settings].flat().map(({ enabled = true, fields, retry, ...settings }, index) => ({
         id: `destination-${id}-${index + 1}`,
         type: 'Webhooks' as const,
         enabled,
         sources: [source.id],
+        ...(fields && { fields }),
+        ...(retry && { retry }),
         settings,
       }));
       await configure({ sources: [source], destinations });

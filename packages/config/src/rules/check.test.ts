@@ -125,6 +125,18 @@ test('2.11 everything a destination may have is accepted', () => {
     { ...destination, rateLimit: 1, burst: 1_000_000, maxInFlight: 10_000, timeout: '100ms' },
     { ...destination, timeout: '5s', retry: { for: '0s', schedule: ['1s', '1s', '4h'], on: [] } },
     { ...destination, retry: { for: '4h', on: [400, 599, '4xx', '5xx'] } },
+    { ...destination, sample: { percent: 0.01 } },
+    { ...destination, sample: { percent: 100, by: 'event' } },
+    { ...destination, fields: { include: ['context', 'traits.*.a\\.b', 'name'] } },
+    {
+      ...destination,
+      fields: {
+        exclude: ['properties'],
+        hash: ['traits.email'],
+        salt: '',
+        rename: { 'traits.email': 'mail' },
+      },
+    },
     withSettings({ sharedSecret: 's3cret' }),
     withSettings({ sharedSecret: 's3cret', previousSharedSecret: 'older', standardWebhooks: true }),
     withSettings({ sharedSecret: 'whsec_c2VjcmV0', previousSharedSecret: 's3cret', standardWebhooks: true }),
@@ -230,6 +242,37 @@ test('each rule of rates, order, secrets and TLS has a problem that names the fi
       { ...destination, retry: { on: [status] } },
       'retry.on[0]: is not a status from 400 to 599, 4xx or 5xx',
     ]),
+    [{ ...destination, sample: { percent: 0 } }, 'sample.percent: is not a number from 0.01 to 100'],
+    [
+      { ...destination, sample: { by: 'user' } },
+      'sample.percent: is missing; it is a number from 0.01 to 100',
+    ],
+    [{ ...destination, sample: { percent: 5, by: 'id' } }, 'sample.by: is not user or event'],
+    ...(
+      [
+        [{ include: ['name'], exclude: ['name'] }, ': has include and exclude; set one of them'],
+        [{ salt: 'x' }, '.salt: is set without hash; remove it'],
+        [
+          { exclude: ['userId'] },
+          '.exclude[0]: begins with "userId", which always stays as it is; paths begin with context, properties, traits, name',
+        ],
+        [
+          { hash: ['traits..a'] },
+          '.hash[0]: has an empty key, or ends with a backslash; a dot in a key is written as \\.',
+        ],
+        [{ include: [`traits${'.a'.repeat(10)}`] }, '.include[0]: has 11 keys; 10 are allowed'],
+        [{ include: [] }, '.include: has 0 items; allowed is a list of 1 to 100 paths in the webhook body'],
+        [
+          { rename: { 'traits.*': 'a' } },
+          '.rename["traits.*"]: is not the path of one key below context, properties or traits',
+        ],
+        [
+          { rename: { name: 'a' } },
+          '.rename.name: is not the path of one key below context, properties or traits',
+        ],
+        [{ rename: { 'traits.a': '' } }, '.rename["traits.a"]: is not a key of 1 to 200 characters'],
+      ] as const
+    ).map(([fields, problem]): [unknown, string] => [{ ...destination, fields }, `fields${problem}`]),
     [{ ...destination, ordering: 'users' }, 'ordering: is not none or user'],
     [{ ...destination, ordering: null }, 'ordering: is not none or user'],
     [

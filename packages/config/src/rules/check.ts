@@ -7,6 +7,7 @@ import { parseDuration } from '@tailrace/events';
 import { Ajv, type AnySchema, type ErrorObject, type ValidateFunction } from 'ajv';
 import { builtInSource, builtInSourceRule } from './built-in.ts';
 import { destinationProblems } from './destination.ts';
+import { fieldsProblems } from './fields.ts';
 import { filterConditionSchema, filterProblems } from './filter.ts';
 import {
   field,
@@ -165,6 +166,7 @@ export function missingSources(
 function beyondSchema(destination: unknown, path: FieldPath): Problem[] {
   return [
     ...destinationProblems(destination, path),
+    ...fieldsProblems(field(destination, 'fields'), [...path, 'fields']),
     ...filterProblems(field(destination, 'filter'), [...path, 'filter'], (condition, at) =>
       schemaProblems(conditionValidator(), condition, at),
     ),

@@ -33,6 +33,8 @@ const features: readonly Feature[] = [
   { feature: 'ordering', level: 1, by: 'delivery', isUsed: ({ ordering }) => ordering === 'user' },
   { feature: 'filter', level: 1, by: 'router', isUsed: ({ filter }) => filter !== undefined },
   { feature: 'textFilter', level: 2, by: 'router', isUsed: hasTextFilter },
+  { feature: 'fields', level: 3, by: 'router', isUsed: ({ fields }) => fields !== undefined },
+  { feature: 'sample', level: 3, by: 'router', isUsed: ({ sample }) => sample !== undefined },
   { feature: 'retry', level: 3, by: 'delivery', isUsed: ({ retry }) => retry !== undefined },
   {
     feature: 'maxInFlight',

@@ -4,6 +4,7 @@
  * of the schema in the OpenAPI document.
  */
 import Type, { type Static } from 'typebox';
+import { fieldsSchema, sampleSchema } from './fields.ts';
 import { filterSchema } from './filter.ts';
 
 const closed = { additionalProperties: false };
@@ -225,6 +226,8 @@ export const destinationSchema = Type.Object(
       Type.Unsafe<'none' | 'user'>({ enum: ['none', 'user'], description: 'none or user' }),
     ),
     filter: Type.Optional(filterSchema),
+    sample: Type.Optional(sampleSchema),
+    fields: Type.Optional(fieldsSchema),
     settings: webhooksSettingsSchema,
   },
   { ...closed, description: 'a destination: a mapping with id, type, sources and settings' },
@@ -252,14 +255,20 @@ export type Source = Frozen<Static<typeof sourceSchema> & { enabled: boolean }>;
 
 /**
  * A destination of webhooks. `sources` are the ids of the connected sources; `rateLimit` is in requests a second, of which `burst` may follow each
- * other immediately; `timeout` and `retry` choose within what the service allows; `filter` selects the
- * events that it gets. With `ordering: user` the events of one user are sent one after the other. Deliveries of a `paused` one wait,
+ * other immediately; `timeout` and `retry` choose within what the service allows; `filter` and `sample`
+ * select the events that it gets, and `fields` the parts of their bodies. With `ordering: user` the events of one user are sent one after the other. Deliveries of a `paused` one wait,
  * without attempts.
  */
 export type Destination = Frozen<Static<typeof destinationSchema> & { enabled: boolean }>;
 
 /** Which events a destination gets; `delete` events pass every filter. */
 export type Filter = NonNullable<Destination['filter']>;
+
+/** The parts of webhook bodies that a destination gets, and how. */
+export type Fields = NonNullable<Destination['fields']>;
+
+/** The part of the events that a destination gets. */
+export type Sample = NonNullable<Destination['sample']>;
 
 /** How `sharedSecret` signs requests: by default as rule 8.1 of docs/specification.md says. */
 export type SignatureSettings = NonNullable<Destination['settings']['signature']>;

@@ -19,7 +19,7 @@ export const reasons = {
   'misnamed-certificate': "The receiver's certificate is for another host",
   'address-not-allowed': "The receiver's address is not allowed",
   'attempts-exhausted': 'All attempts failed',
-  'window-exceeded': 'The four-hour retry window has ended',
+  'window-exceeded': 'The retry window has ended',
   'no-open-url': 'Every URL rejected the event',
   'destination-deleted': 'The destination was deleted',
   'destination-disabled': 'The destination is disabled',
@@ -32,6 +32,7 @@ export const reasons = {
   integrations: "Excluded by the event's integrations",
   schema: 'The event is blocked at the source',
   filter: "Excluded by the destination's filter",
+  sample: "Not in the destination's sample",
   suppressed: 'The user is suppressed',
   'no-destination': 'The source has no connected destination',
 };

@@ -33,6 +33,8 @@ test('a form that is not changed changes nothing', () => {
     timeout: '2s',
     retry: { for: '1h', schedule: ['10s', '1m'], on: ['5xx', 409] },
     filter: { types: ['track'] },
+    sample: { percent: 10, by: 'user' },
+    fields: { exclude: ['context.ip'], hash: ['traits.email'], salt: '', rename: { 'traits.email': 'mail' } },
     settings: {
       ...stored.settings,
       signature: { header: 'X-Hub', algorithm: 'hmac-sha1', timestamp: false },
@@ -75,6 +77,20 @@ test('a pace has only what is set, and none is a list without statuses', () => {
   const entry = entryOf({ ...draft, pace }, stored);
   assert.deepEqual(mergePatchOf({ ...stored }, { ...entry }), { timeout: '2s', retry });
   assert.equal(draftOf(entry).pace.retryOn, 'none');
+});
+
+test('a sample and fields have only what is set', () => {
+  const draft = draftOf(stored);
+  const body = { ...draft.body, hash: ' traits.email \n', rename: 'traits.email: mail' };
+  const entry = entryOf({ ...draft, sample: { percent: '10', by: 'user' }, body }, stored);
+  const fields = { hash: ['traits.email'], rename: { 'traits.email': 'mail' } };
+  assert.deepEqual(mergePatchOf({ ...stored }, { ...entry }), { sample: { percent: 10 }, fields });
+  assert.deepEqual(
+    mergePatchOf({ ...entry }, { ...entryOf({ ...draftOf(entry), body: draft.body }, entry) }),
+    {
+      fields: null,
+    },
+  );
 });
 
 test('a removed header is no longer among the secret ones', () => {

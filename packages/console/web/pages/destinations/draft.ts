@@ -32,6 +32,22 @@ export interface PaceDraft {
   readonly retryOn: string;
 }
 
+/** Lists have one path in each line. */
+export interface BodyDraft {
+  readonly include: string;
+  readonly exclude: string;
+  readonly hash: string;
+  /** Undefined where none is set: an empty one is another one. */
+  readonly salt: string | undefined;
+  /** `path: key` in each line. */
+  readonly rename: string;
+}
+
+export interface SampleDraft {
+  readonly percent: string;
+  readonly by: 'user' | 'event';
+}
+
 export interface Draft {
   readonly name: string;
   readonly sources: readonly string[];
@@ -45,6 +61,8 @@ export interface Draft {
   readonly ordering: 'none' | 'user';
   readonly rateLimit: string;
   readonly pace: PaceDraft;
+  readonly sample: SampleDraft;
+  readonly body: BodyDraft;
 }
 
 const defaultSignature: SignatureDraft = {
@@ -69,6 +87,8 @@ export function newDraft(sources: readonly string[]): Draft {
     ordering: 'none',
     rateLimit: '',
     pace: paceDraftOf({}),
+    sample: sampleDraftOf(undefined),
+    body: bodyDraftOf({}),
   };
 }
 
@@ -84,6 +104,8 @@ export function draftOf(destination: Destination): Draft {
     ordering,
     rateLimit: String(rateLimit ?? ''),
     pace: paceDraftOf(destination),
+    sample: sampleDraftOf(destination.sample),
+    body: bodyDraftOf(destination.fields),
     secret: settings.sharedSecret ?? '',
     signature: { ...defaultSignature, ...settings.signature },
     standardWebhooks: settings.standardWebhooks ?? false,
@@ -104,7 +126,18 @@ export function entryOf(
   draft: Draft,
   before: Omit<Destination, 'sources' | 'settings'> & Partial<Destination>,
 ): Destination {
-  const rest = omit(before, 'name', 'rateLimit', 'ordering', 'burst', 'maxInFlight', 'timeout', 'retry');
+  const rest = omit(
+    before,
+    'name',
+    'rateLimit',
+    'ordering',
+    'burst',
+    'maxInFlight',
+    'timeout',
+    'retry',
+    'sample',
+    'fields',
+  );
   const stored = before.settings ?? { webhooks: [] };
   const settings = omit(
     stored,
@@ -121,6 +154,8 @@ export function entryOf(
     ...(draft.name.trim() !== '' && { name: draft.name.trim() }),
     ...(rateLimit !== null && { rateLimit }),
     ...paceOf(draft.pace, before.retry),
+    ...sampleOf(draft.sample, before.sample),
+    ...fieldsOfBody(draft.body),
     ...set('ordering', draft.ordering, 'none', before.ordering),
     sources: [...draft.sources],
     settings: {
@@ -177,6 +212,49 @@ function paceOf(draft: PaceDraft, before: Pace['retry']): Pace {
 
 function itemsOf(typed: string): string[] {
   return linesOf(typed.replaceAll(',', '\n'));
+}
+
+type Sample = Destination['sample'];
+
+function sampleDraftOf(sample: Sample): SampleDraft {
+  return { percent: String(sample?.percent ?? ''), by: sample?.by ?? 'user' };
+}
+
+function sampleOf({ percent, by }: SampleDraft, before: Sample): Pick<Destination, 'sample'> {
+  const number = numberOf(percent);
+  return number === null ? {} : { sample: { percent: number, ...set('by', by, 'user', before?.by) } };
+}
+
+type Fields = Destination['fields'];
+
+function bodyDraftOf({
+  include = [],
+  exclude = [],
+  hash = [],
+  salt,
+  rename = {},
+}: NonNullable<Fields> = {}): BodyDraft {
+  return {
+    include: include.join('\n'),
+    exclude: exclude.join('\n'),
+    hash: hash.join('\n'),
+    salt,
+    rename: Object.entries(rename)
+      .map(([path, key]) => `${path}: ${key}`)
+      .join('\n'),
+  };
+}
+
+function fieldsOfBody(draft: BodyDraft): Pick<Destination, 'fields'> {
+  const [include, exclude, hash] = [linesOf(draft.include), linesOf(draft.exclude), linesOf(draft.hash)];
+  const rename = Object.fromEntries(linesOf(draft.rename).map(headerOf));
+  const fields = {
+    ...(include.length > 0 && { include }),
+    ...(exclude.length > 0 && { exclude }),
+    ...(hash.length > 0 && { hash, ...(draft.salt !== undefined && { salt: draft.salt }) }),
+    ...(Object.keys(rename).length > 0 && { rename }),
+  };
+  return Object.keys(fields).length > 0 ? { fields } : {};
 }
 
 /** Undefined where nothing is set. */

@@ -8,6 +8,7 @@ import { CheckField, ChoiceField, problemOf, problemWithin, TextField } from '..
 import { Once } from '../../parts/once.tsx';
 import { EntriesField } from '../../lists/entry-choice.tsx';
 import { withUrl, type Draft, type UrlDraft } from './draft.ts';
+import { BodyFields, SampleFields } from './body-fields.tsx';
 import { PaceFields } from './pace-fields.tsx';
 import { SignatureFields } from './signature-fields.tsx';
 
@@ -76,6 +77,8 @@ export function DestinationFields({
         hint="Deliveries above the limit wait. Leave empty for no limit."
         {...field('rateLimit')}
       />
+      <SampleFields draft={draft.sample} onDraft={field('sample').onValue} error={error} />
+      <BodyFields draft={draft.body} onDraft={field('body').onValue} error={error} />
       <PaceFields draft={draft.pace} onDraft={field('pace').onValue} error={error} />
     </>
   );

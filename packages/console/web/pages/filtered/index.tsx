@@ -63,7 +63,15 @@ export default function FilteredPage({ query }: PageProps) {
 
 /** The known reasons, and the one of the address. */
 function reasonChoices(current: string | undefined): [value: string, label: string][] {
-  const known = ['filter', 'disabled', 'integrations', 'schema', 'suppressed', 'no-destination'] as const;
+  const known = [
+    'filter',
+    'sample',
+    'disabled',
+    'integrations',
+    'schema',
+    'suppressed',
+    'no-destination',
+  ] as const;
   const others = current !== undefined && !known.some((one) => one === current) ? [current] : [];
   return [
     ['', 'any'],

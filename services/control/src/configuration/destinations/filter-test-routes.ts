@@ -1,7 +1,7 @@
 /** The route that tries a filter on a sample call. Nothing is sent or stored. */
 import { checkDestination, filterSchema, type ConfigView, type Destination } from '@tailrace/config';
-import { eventTypes, webhookBody, webhookDocument } from '@tailrace/events';
-import { compileFilter, filterableOf } from '@tailrace/routing';
+import { eventTypes, webhookDocument } from '@tailrace/events';
+import { bodyFor, compileFilter, filterableOf } from '@tailrace/routing';
 import Type from 'typebox';
 import { orNothing, withoutDefaults, type JsonSchema } from '../../document/json-schema.ts';
 import { audit } from '../../http/audit.ts';
@@ -23,7 +23,9 @@ const testedSchema = Type.Object({
       { description: 'the first rule that the call does not meet' },
     ),
   ),
-  body: Type.String({ description: 'the webhook body, to which the conditions apply' }),
+  body: Type.String({
+    description: 'the webhook body; conditions apply to it as it is before `fields` of the destination',
+  }),
 });
 
 const body = bodyOnly(
@@ -65,7 +67,7 @@ export function filterTestRoutes(app: Api, config: Pick<ConfigView, 'destination
     summary: 'Try a filter on a call',
     description:
       'Says whether the destination would get the call, and otherwise by which rule it would not. Nothing is sent or stored. ' +
-      'Integrations of the call and blocked events are not considered.',
+      'Integrations of the call, blocked events and the sample of the destination are not considered.',
     body,
     response: { 200: named('FilterTestResult', testedSchema) },
     errors: ['invalid-configuration'],
@@ -74,13 +76,14 @@ export function filterTestRoutes(app: Api, config: Pick<ConfigView, 'destination
       const { id } = request.params;
       audit(request, 'destination.test-filter', `destination/${id}`);
       const given = fieldsOf(request.body);
-      const filter = filterOf(loadDestination(config, id), given['filter']);
+      const destination = loadDestination(config, id);
+      const filter = filterOf(destination, given['filter']);
       // The router compares the digits that were sent.
       const event = triedEvent({ ...given, ...fieldsOf(request.exactBody) });
       // As in routing, a delete passes every filter.
       const tested = event.type !== 'delete' && filter ? compileFilter(filter) : undefined;
       const rule = tested?.(filterableOf(event, webhookDocument));
-      return { passes: rule === undefined, ...(rule && { rule }), body: webhookBody(event) };
+      return { passes: rule === undefined, ...(rule && { rule }), body: bodyFor(event, destination) };
     },
   });
 }

@@ -1,8 +1,9 @@
 /** The route that sends a test event to a destination immediately, as a delivery would be sent. Nothing is stored. */
 import { randomUUID } from 'node:crypto';
 import type { ConfigView, Destination } from '@tailrace/config';
-import { eventTypes, webhookBody } from '@tailrace/events';
+import { eventTypes } from '@tailrace/events';
 import { exchangeSchema } from '@tailrace/records';
+import { bodyFor } from '@tailrace/routing';
 import {
   createAddressPolicy,
   createSender,
@@ -101,7 +102,7 @@ export function testEventRoutes(app: Api, { config, timeoutMs, allowedNetworks }
     summary: 'Send a test event to a destination',
     description:
       'The event is sent immediately, also to a disabled destination. The answer shows request and response. ' +
-      'The filter of the destination is not considered.',
+      'The filter and the sample of the destination are not considered.',
     body: bodySchema,
     exactNumbers: true,
     response: { 200: Type.Object({ items: Type.Array(named('TestResult', sentSchema)) }) },
@@ -112,7 +113,7 @@ export function testEventRoutes(app: Api, { config, timeoutMs, allowedNetworks }
       const destination = loadDestination(config, id);
       // As the router would build it: from the digits that were sent.
       const event = triedEvent((request.exactBody ?? {}) as Readonly<Record<string, unknown>>);
-      const body = Buffer.from(webhookBody(event));
+      const body = Buffer.from(bodyFor(event, destination));
       const targets = chosenTargets(destination, webhook);
       using _place = places.take(request.caller, id);
       return {
