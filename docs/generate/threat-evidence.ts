@@ -198,6 +198,15 @@ export const storedSecrets: readonly (readonly [
     'never; shown once by `rotate secret`',
     sealed,
   ],
+  [
+    '`auth.password`, `auth.token`',
+    'sealed in `config`',
+    'never',
+    shown(
+      'packages/config/src/secrets/secrets.test.ts',
+      'password and token of auth are sealed, and services without a key read the entry',
+    ),
+  ],
   ['`tls.clientKey`', 'sealed in `config`', 'never', sealed],
   [
     'values of headers that are secret by their name (`Authorization`, `X-Api-Key`) or in `secretHeaders`',

@@ -99,16 +99,22 @@ describe("a destination's signatures", { concurrency: true }, () => {
     assert.deepEqual(others, []);
   });
 
-  test('7.8 8.6 a scheme of choice replaces X-Signature, and a header of choice has the delivery id', async () => {
+  test('7.8 7.9 8.6 a scheme of choice replaces X-Signature, and headers have the delivery id and a token', async () => {
     await using receiver = await startReceiver();
     const signature = { header: 'X-Hub-Signature-256', algorithm: 'hmac-sha256', prefix: 'sha256=' } as const;
-    const settings = { sharedSecret: newer, signature, deliveryIdHeader: 'X-Delivery' };
+    const settings = {
+      sharedSecret: newer,
+      signature,
+      deliveryIdHeader: 'X-Delivery',
+      auth: { token: 't0ken' },
+    };
     const { destinationId } = await sendTo(receiver, settings);
     const [request] = await receiver.waitFor(1);
     assert.ok(request);
     const { 'x-hub-signature-256': signed, 'x-signature': plain, 'x-delivery': id } = request.headers;
     assert.equal(signed, signWith(signature, [newer], { timestamp: 0, body: request.body }));
     assert.equal(plain, undefined);
+    assert.equal(request.headers['authorization'], 'Bearer t0ken');
     assert.equal(id, (await pipeline.attempt(destinationId, 'delivered')).deliveryId);
   });
 });

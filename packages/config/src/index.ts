@@ -63,6 +63,7 @@ export {
   destinationSchema,
   sourceSchema,
   webhooksSettingsSchema,
+  type AuthSettings,
   type Configuration,
   type Destination,
   type Fields,

@@ -22,6 +22,12 @@ test('characters that act on a terminal, or on the order of a text, are replaced
   assert.equal(safeText('one\r\ntwo\n\tZoë 🚀 שלום\r'), 'one\ntwo\n\tZoë 🚀 שלום\u{FFFD}');
 });
 
+test('the user name and password of Basic are masked as they are, and encoded', () => {
+  const value = `Basic ${Buffer.from('ada:S3C:RET').toString('base64')}`;
+  const secrets = secretsFor('https://crm.example/', { Authorization: value });
+  assert.equal(maskSecrets(`no ${value}, no S3C:RET`, secrets), `no ${mask}, no ${mask}`);
+});
+
 describe('what a receiver sends back of its request is masked', () => {
   const secrets = secretsFor('https://crm.example/hook?key=k%2Fey%201&team=7', {
     Authorization: 'Bearer S3CRET"token',

@@ -20,6 +20,7 @@ export function secretsOf({ headers, path }: Target): readonly string[] {
     ...values,
     // Of `Bearer …` and the like, the second part alone.
     ...values.map((value) => /^\S+ +(.+)$/.exec(value)?.[1] ?? ''),
+    ...values.map(passwordOf),
     query,
     ...new URLSearchParams(query).values(),
   ];
@@ -31,6 +32,14 @@ export function secretsOf({ headers, path }: Target): readonly string[] {
       encodeURIComponent(secret.toWellFormed()),
     ]);
   return [...new Set(forms)].sort((one, other) => other.length - one.length);
+}
+
+/** Of `Basic …`. */
+function passwordOf(value: string): string {
+  const [, encoded = ''] = /^basic +(\S+)$/i.exec(value) ?? [];
+  return Buffer.from(encoded, 'base64')
+    .toString()
+    .replace(/^[^:]*:/, '');
 }
 
 /** @param isCut whether the end of the text is missing, which may have cut a secret */

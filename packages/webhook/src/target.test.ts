@@ -93,6 +93,14 @@ describe('the headers of a request', () => {
     assert.deepEqual(headersOf({ webhooks }), { ...always, 'X-Team': 'growth' });
   });
 
+  test('7.9 include Authorization, as Basic or Bearer', () => {
+    const basic = headersOf({ auth: { username: 'ada', password: 'pässwört:' } });
+    const encoded = Buffer.from('ada:pässwört:').toString('base64');
+    assert.deepEqual(basic, { ...always, Authorization: `Basic ${encoded}` });
+    const bearer = headersOf({ auth: { token: 't0ken' } });
+    assert.deepEqual(bearer, { ...always, Authorization: 'Bearer t0ken' });
+  });
+
   test('8.4 include the signature with the shared secret, with the newer one of two', () => {
     const signed = { ...always, 'X-Signature': sign('newer', body) };
     assert.deepEqual(headersOf({ sharedSecret: 'newer' }), signed);

@@ -1,6 +1,6 @@
 /** Prepares a destination's webhooks for sending: parsed URLs and request headers. */
 import { createHash } from 'node:crypto';
-import type { Destination, TlsSettings } from '@tailrace/config';
+import type { AuthSettings, Destination, TlsSettings } from '@tailrace/config';
 import { parseDuration } from '@tailrace/events';
 import { sign, signStandardWebhook, signWith } from '@tailrace/signing';
 import { validTraceparent } from '@tailrace/tracing';
@@ -15,7 +15,7 @@ export interface Target {
   readonly shownUrl: string;
   readonly origin: string;
   readonly path: string;
-  /** The static headers of the URL. Names and values alternate. */
+  /** The static headers of the URL, and that of `auth`. Names and values alternate. */
   readonly headers: readonly string[];
   /** TLS settings for this URL. Undefined for plain HTTP. */
   readonly tls: TlsSettings | undefined;
@@ -42,6 +42,7 @@ export function targetsOf(destination: Destination): readonly Target[] {
   let found = targets.get(destination);
   if (!found) {
     const timeoutMs = destination.timeout === undefined ? undefined : parseDuration(destination.timeout);
+    const authorization = authorizationOf(destination.settings.auth);
     const retryOn = destination.retry?.on && statusesOf(destination.retry.on);
     found = destination.settings.webhooks.map(({ url: text, headers = {} }) => {
       const url = new URL(text);
@@ -50,7 +51,7 @@ export function targetsOf(destination: Destination): readonly Target[] {
         shownUrl: `${url.origin}${url.pathname}`,
         origin: url.origin,
         path: `${url.pathname}${url.search}`,
-        headers: Object.entries(headers).flat(),
+        headers: [...Object.entries(headers).flat(), ...authorization],
         tls: url.protocol === 'https:' ? destination.settings.tls : undefined,
         timeoutMs,
         retryOn,
@@ -59,6 +60,13 @@ export function targetsOf(destination: Destination): readonly Target[] {
     targets.set(destination, found);
   }
   return found;
+}
+
+/** By RFC 7617 in UTF-8, and RFC 6750. */
+function authorizationOf({ username, password, token }: AuthSettings = {}): readonly string[] {
+  if (token !== undefined) return ['Authorization', `Bearer ${token}`];
+  if (username === undefined || password === undefined) return [];
+  return ['Authorization', `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`];
 }
 
 /** `5xx` is every status from 500 to 599. */

@@ -89,6 +89,8 @@ const cases: readonly Case[] = [
     { field: 'sharedSecret', settings: { sharedSecret: 'hunter2' } },
     { field: 'previousSharedSecret', settings: { previousSharedSecret: 'literal:env:hunter2' } },
     { field: 'tls.clientKey', settings: { tls: { clientKey: 'hunter2' } } },
+    { field: 'auth.password', settings: { auth: { username: 'ada', password: 'hunter2' } } },
+    { field: 'auth.token', settings: { auth: { token: 'hunter2' } } },
     {
       field: 'webhooks[0].headers',
       settings: { webhooks: [{ headers: { Authorization: 'Bearer hunter2' } }] },

@@ -141,6 +141,8 @@ test('2.11 everything a destination may have is accepted', () => {
     withSettings({ sharedSecret: 's3cret', previousSharedSecret: 'older', standardWebhooks: true }),
     withSettings({ sharedSecret: 'whsec_c2VjcmV0', previousSharedSecret: 's3cret', standardWebhooks: true }),
     withSettings({ sharedSecret: 'whsec_?', standardWebhooks: false }),
+    withSettings({ auth: { username: 'ada', password: 'pass:word' } }),
+    withSettings({ auth: { token: 'a.b-c~d' } }),
     withSettings({ sharedSecret: 's', signature: {} }),
     withSettings({
       sharedSecret: 's',
@@ -306,6 +308,21 @@ test('each rule of rates, order, secrets and TLS has a problem that names the fi
     [
       withSettings({ sharedSecret: 's3cret', previousSharedSecret: 'whsec_', standardWebhooks: true }),
       'settings.previousSharedSecret: begins with whsec_ and must continue with a key in base64 (Standard Webhooks)',
+    ],
+    ...[{}, { username: 'ada' }, { token: 't', username: 'ada', password: 'p' }].map(
+      (auth): [unknown, string] => [
+        withSettings({ auth }),
+        'settings.auth: has neither a username and password nor a token alone; set one or the other',
+      ],
+    ),
+    [
+      withSettings({ auth: { username: 'a:b', password: 'p' } }),
+      'settings.auth.username: is not a text of 1 to 200 characters without a colon or control characters',
+    ],
+    [withSettings({ auth: { token: 'a\nb' } }), 'settings.auth.token: contains a line break or NUL'],
+    [
+      withSettings({ auth: { token: 't' }, webhooks: [{ ...webhook, headers: { authorization: 'a' } }] }),
+      'settings.webhooks[0].headers.authorization: is set by Tailrace, because the destination has auth; remove one of them',
     ],
     [
       withSettings({ signature: { algorithm: 'hmac-sha256' } }),

@@ -15,6 +15,7 @@ export function destinationProblems(destination: unknown, path: FieldPath): Prob
     ...headersOfSettings(settings, settingsPath),
     ...burstWithoutRate(destination, path),
     ...sealedValues(destination, path),
+    ...unusableAuth(field(settings, 'auth'), [...settingsPath, 'auth']),
     ...unusableSecrets(settings, settingsPath),
     ...unusableKeyPair(field(settings, 'tls'), [...settingsPath, 'tls']),
   ];
@@ -70,6 +71,7 @@ function claimedHeaders(settings: unknown): ClaimedHeader[] {
   return [
     ...(field(settings, 'traceparent') === true ? claimed('traceparent', 'traceparent: true') : []),
     ...(field(settings, 'standardWebhooks') === true ? claimed('webhook-id', 'standardWebhooks: true') : []),
+    ...(field(settings, 'auth') === undefined ? [] : claimed('authorization', 'auth')),
     ...claimed(field(field(settings, 'signature'), 'header'), 'signature.header'),
     ...claimed(field(settings, 'deliveryIdHeader'), 'deliveryIdHeader'),
   ];
@@ -148,6 +150,13 @@ function unusableSecrets(settings: unknown, path: FieldPath): Problem[] {
     }
   }
   return problems;
+}
+
+function unusableAuth(auth: unknown, path: FieldPath): Problem[] {
+  if (typeof auth !== 'object' || auth === null) return [];
+  const present = ['username', 'password', 'token'].filter((key) => field(auth, key) !== undefined).join();
+  if (present === 'token' || present === 'username,password') return [];
+  return [problem(path, 'has neither a username and password nor a token alone; set one or the other')];
 }
 
 function isBase64(text: string): boolean {

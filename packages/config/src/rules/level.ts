@@ -42,6 +42,7 @@ const features: readonly Feature[] = [
     by: 'delivery',
     isUsed: ({ maxInFlight }) => maxInFlight !== undefined,
   },
+  { feature: 'auth', level: 3, by: 'delivery', isUsed: uses('auth') },
   { feature: 'signature', level: 3, by: 'delivery', isUsed: uses('signature') },
   { feature: 'deliveryIdHeader', level: 3, by: 'delivery', isUsed: uses('deliveryIdHeader') },
 ];

@@ -110,6 +110,27 @@ const tls = Type.Object(
 
 const isOn = Type.Optional(Type.Boolean({ description: 'true or false' }));
 
+const auth = Type.Object(
+  {
+    username: Type.Optional(
+      Type.String({
+        pattern: '^[^:\\u0000-\\u001f\\u007f]{1,200}$',
+        description: 'a text of 1 to 200 characters without a colon or control characters',
+      }),
+    ),
+    password: Type.Optional(
+      Type.String({
+        pattern: '^[^\\u0000-\\u001f\\u007f]{1,1024}$',
+        description: 'a text of 1 to 1,024 characters without control characters',
+      }),
+    ),
+    token: Type.Optional(
+      Type.String({ minLength: 1, format: 'header-value', description: 'a text of at least 1 character' }),
+    ),
+  },
+  { ...closed, title: 'AuthSettings', description: 'a mapping with username and password, or with token' },
+);
+
 const signature = Type.Object(
   {
     header: Type.Optional(Type.String({ format: 'signature-header', description: 'the name of a header' })),
@@ -147,6 +168,7 @@ export const webhooksSettingsSchema = Type.Object(
     previousSharedSecretUntil: Type.Optional(
       Type.String({ format: 'date-time', description: 'a time in UTC, such as 2026-05-01T08:30:00Z' }),
     ),
+    auth: Type.Optional(auth),
     signature: Type.Optional(signature),
     standardWebhooks: isOn,
     deliveryIdHeader: Type.Optional(
@@ -269,6 +291,9 @@ export type Fields = NonNullable<Destination['fields']>;
 
 /** The part of the events that a destination gets. */
 export type Sample = NonNullable<Destination['sample']>;
+
+/** The `Authorization` of requests: Basic with a user name and password, or Bearer with a token. */
+export type AuthSettings = NonNullable<Destination['settings']['auth']>;
 
 /** How `sharedSecret` signs requests: by default as rule 8.1 of docs/specification.md says. */
 export type SignatureSettings = NonNullable<Destination['settings']['signature']>;

@@ -3,7 +3,7 @@
  * request that contains the mask keeps the stored secret. The value of every header counts as a secret, also where
  * `secretHeaders` does not name it: an `Authorization` header is easily forgotten there.
  */
-import { problem, type FieldPath, type Problem } from '../rules/problem.ts';
+import { field, items, problem, type FieldPath, type Problem } from '../rules/problem.ts';
 import type { Destination, Source, Webhook } from '../rules/schema.ts';
 import { redacted } from './redact.ts';
 import { mapSecretPlaces } from './references.ts';
@@ -70,7 +70,22 @@ export function unmaskDestination(
     if (kept !== undefined) replace(kept);
     else problems.push(problem(path, 'is the mask of a secret, and no secret is stored here; set a value'));
   }
+  problems.push(...authForNewUrls(copy, stored));
   return problems.length === 0 ? { value: copy } : { problems };
+}
+
+/** The stored password or token is never sent to another receiver: with a new URL it has to be given again. */
+function authForNewUrls(wanted: unknown, stored: Destination | undefined): Problem[] {
+  const settings = field(wanted, 'settings');
+  const known = new Set<unknown>(stored?.settings.webhooks.map(({ url }) => url));
+  const added = items(field(settings, 'webhooks')).findIndex((webhook) => !known.has(field(webhook, 'url')));
+  if (added < 0) return [];
+  return (['password', 'token'] as const).flatMap((key) => {
+    const kept = stored?.settings.auth?.[key];
+    if (kept === undefined || field(field(settings, 'auth'), key) !== kept) return [];
+    const rule = `has to be given again, because settings.webhooks[${added}].url is new`;
+    return [problem(['settings', 'auth', key], rule)];
+  });
 }
 
 function storedSecret(stored: Destination, wanted: Destination, path: FieldPath): string | undefined {
@@ -78,6 +93,7 @@ function storedSecret(stored: Destination, wanted: Destination, path: FieldPath)
   const [, list, index, , name] = path;
   if (list === 'sharedSecret') return settings.sharedSecret;
   if (list === 'previousSharedSecret') return settings.previousSharedSecret;
+  if (list === 'auth') return settings.auth?.[index as 'password' | 'token'];
   if (list === 'tls') return settings.tls?.clientKey;
   const webhook = wanted.settings.webhooks[Number(index)];
   const isSame = (one: Webhook | undefined): boolean => one !== undefined && one.url === webhook?.url;

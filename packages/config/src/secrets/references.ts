@@ -72,6 +72,7 @@ const secretPlaces: readonly FieldPath[] = [
   ['sources', '*', 'writeKeys', '*'],
   ['destinations', '*', 'settings', 'sharedSecret'],
   ['destinations', '*', 'settings', 'previousSharedSecret'],
+  ['destinations', '*', 'settings', 'auth', '*'],
   ['destinations', '*', 'settings', 'tls', 'ca'],
   ['destinations', '*', 'settings', 'tls', 'clientCertificate'],
   ['destinations', '*', 'settings', 'tls', 'clientKey'],

@@ -90,6 +90,18 @@ test('a header that is secret by its name is sealed, and the release before open
   );
 });
 
+test('password and token of auth are sealed, and services without a key read the entry', async () => {
+  for (const auth of [{ username: 'ada', password: 'S3CRET' }, { token: 'S3CRET' }]) {
+    const cluster = newCluster();
+    const plain = destinationOf({});
+    const destination: Destination = { ...plain, settings: { ...plain.settings, auth } };
+    await apply(cluster, destination);
+    assert.doesNotMatch(lastRecord(cluster), /S3CRET/);
+    assert.deepEqual((await stored(cluster, { current }))?.settings.auth, auth);
+    assert.equal((await stored(cluster))?.id, 'crm');
+  }
+});
+
 test('apply seals an entry that the release before wrote in plain text, once', async () => {
   const cluster = newCluster();
   const publisher = cluster.connect().publisher();

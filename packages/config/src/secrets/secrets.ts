@@ -58,6 +58,8 @@ function* secretsWith(
   const named: [owner: unknown, key: string, path: FieldPath][] = [
     [settings, 'sharedSecret', ['settings', 'sharedSecret']],
     [settings, 'previousSharedSecret', ['settings', 'previousSharedSecret']],
+    [field(settings, 'auth'), 'password', ['settings', 'auth', 'password']],
+    [field(settings, 'auth'), 'token', ['settings', 'auth', 'token']],
     [field(settings, 'tls'), 'clientKey', ['settings', 'tls', 'clientKey']],
   ];
   for (const [index, webhook] of items(field(settings, 'webhooks')).entries()) {

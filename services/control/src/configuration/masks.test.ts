@@ -45,6 +45,33 @@ test('a read-only token sees neither write keys nor queries of URLs nor values o
   assert.deepEqual(own['writeKeys'], source.writeKeys);
 });
 
+test('17.5 the password and token of auth are masked, and kept for the same URLs only', async () => {
+  const path = '/v1/destinations/auth';
+  const webhooks = [{ url }];
+  const settings = { auth: { username: 'ada', password: 'S3CRET-password' }, webhooks };
+  const body = { id: 'auth', type: 'Webhooks', sources: [], settings };
+  const created = await control.expect(201, { method: 'POST', path: '/v1/destinations', body });
+  assert.deepEqual(created['settings'], { auth: { username: 'ada', password: mask }, webhooks });
+  await control.expect(200, { method: 'PUT', path, body: { ...created, name: 'CRM' } });
+  const moved = { webhooks: [{ url }, { url: 'https://other.example.com/' }] };
+  for (const change of [
+    { method: 'PATCH', body: { settings: moved } },
+    { method: 'PUT', body: { ...created, settings: { ...(created['settings'] as object), ...moved } } },
+  ] as const) {
+    const { problems } = await control.expect(400, { ...change, path });
+    assert.deepEqual(problems, [
+      {
+        field: 'settings.auth.password',
+        rule: 'has to be given again, because settings.webhooks[1].url is new',
+      },
+    ]);
+  }
+  const auth = { token: 'S3CRET-token' };
+  const changed = { settings: { ...moved, auth: { ...auth, username: null, password: null } } };
+  const { settings: shown } = await control.expect(200, { method: 'PATCH', path, body: changed });
+  assert.deepEqual(shown, { ...moved, auth: { token: mask } });
+});
+
 test('17.5 the value of every header is masked, and the mask keeps it', async () => {
   const body = { id: 'kept', type: 'Webhooks', sources: [], settings: { webhooks: [{ url, headers }] } };
   const created = await control.expect(201, { method: 'POST', path: '/v1/destinations', body });

@@ -39,6 +39,7 @@ test('a form that is not changed changes nothing', () => {
       ...stored.settings,
       signature: { header: 'X-Hub', algorithm: 'hmac-sha1', timestamp: false },
       deliveryIdHeader: 'webhook-id',
+      auth: { username: 'ada', password: '********' },
       traceparent: false,
     },
   };
@@ -91,6 +92,16 @@ test('a sample and fields have only what is set', () => {
       fields: null,
     },
   );
+});
+
+test('an authorization has only what its kind needs', () => {
+  const draft = draftOf(stored);
+  const auth = { ...draft.auth, username: 'ada', password: 'p', token: 't' };
+  const settingsWith = (kind: 'basic' | 'bearer' | 'none') =>
+    entryOf({ ...draft, auth: { ...auth, kind } }, stored).settings.auth;
+  assert.deepEqual(settingsWith('basic'), { username: 'ada', password: 'p' });
+  assert.deepEqual(settingsWith('bearer'), { token: 't' });
+  assert.equal(settingsWith('none'), undefined);
 });
 
 test('a removed header is no longer among the secret ones', () => {

@@ -48,12 +48,21 @@ export interface SampleDraft {
   readonly by: 'user' | 'event';
 }
 
+/** Masks stand for a stored password or token. */
+export interface AuthDraft {
+  readonly kind: 'none' | 'basic' | 'bearer';
+  readonly username: string;
+  readonly password: string;
+  readonly token: string;
+}
+
 export interface Draft {
   readonly name: string;
   readonly sources: readonly string[];
   readonly urls: readonly UrlDraft[];
   /** Empty if none is set. A mask stands for the stored one. */
   readonly secret: string;
+  readonly auth: AuthDraft;
   readonly signature: SignatureDraft;
   readonly standardWebhooks: boolean;
   readonly deliveryIdHeader: string;
@@ -80,6 +89,7 @@ export function newDraft(sources: readonly string[]): Draft {
     sources,
     urls: [emptyUrl],
     secret: '',
+    auth: authDraftOf(undefined),
     signature: defaultSignature,
     standardWebhooks: false,
     deliveryIdHeader: '',
@@ -107,6 +117,7 @@ export function draftOf(destination: Destination): Draft {
     sample: sampleDraftOf(destination.sample),
     body: bodyDraftOf(destination.fields),
     secret: settings.sharedSecret ?? '',
+    auth: authDraftOf(settings.auth),
     signature: { ...defaultSignature, ...settings.signature },
     standardWebhooks: settings.standardWebhooks ?? false,
     deliveryIdHeader: settings.deliveryIdHeader ?? '',
@@ -142,6 +153,7 @@ export function entryOf(
   const settings = omit(
     stored,
     'sharedSecret',
+    'auth',
     'signature',
     'standardWebhooks',
     'deliveryIdHeader',
@@ -161,6 +173,7 @@ export function entryOf(
     settings: {
       ...settings,
       ...(draft.secret !== '' && { sharedSecret: draft.secret }),
+      ...authOf(draft.auth),
       ...(signature && { signature }),
       ...set('standardWebhooks', draft.standardWebhooks, false, stored.standardWebhooks),
       ...(draft.deliveryIdHeader.trim() !== '' && { deliveryIdHeader: draft.deliveryIdHeader.trim() }),
@@ -178,6 +191,17 @@ function set<Name extends string, Value>(
   before: NoInfer<Value> | undefined,
 ): Partial<Record<Name, Value>> {
   return value !== byDefault || before !== undefined ? ({ [name]: value } as Record<Name, Value>) : {};
+}
+
+function authDraftOf(auth: Destination['settings']['auth']): AuthDraft {
+  const { username = '', password = '', token = '' } = auth ?? {};
+  const kind = auth === undefined ? 'none' : auth.token === undefined ? 'basic' : 'bearer';
+  return { kind, username, password, token };
+}
+
+function authOf({ kind, username, password, token }: AuthDraft): Pick<Destination['settings'], 'auth'> {
+  if (kind === 'none') return {};
+  return { auth: kind === 'basic' ? { username, password } : { token } };
 }
 
 type Pace = Pick<Destination, 'burst' | 'maxInFlight' | 'timeout' | 'retry'>;

@@ -8,6 +8,7 @@ import { CheckField, ChoiceField, problemOf, problemWithin, TextField } from '..
 import { Once } from '../../parts/once.tsx';
 import { EntriesField } from '../../lists/entry-choice.tsx';
 import { withUrl, type Draft, type UrlDraft } from './draft.ts';
+import { AuthFields } from './auth-fields.tsx';
 import { BodyFields, SampleFields } from './body-fields.tsx';
 import { PaceFields } from './pace-fields.tsx';
 import { SignatureFields } from './signature-fields.tsx';
@@ -59,6 +60,7 @@ export function DestinationFields({
         onSecret={field('secret').onValue}
         problem={problemOf(error, 'settings.sharedSecret')}
       />
+      <AuthFields draft={draft.auth} onDraft={field('auth').onValue} error={error} />
       {draft.secret !== '' && (
         <SignatureFields draft={draft.signature} onDraft={field('signature').onValue} error={error} />
       )}
