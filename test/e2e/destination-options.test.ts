@@ -119,6 +119,20 @@ describe("a destination's signatures", { concurrency: true }, () => {
   });
 });
 
+test('7.10 a form is sent with PUT, signed as it is sent', async () => {
+  await using receiver = await startReceiver();
+  const webhooks = [{ url: receiver.url, method: 'PUT' } as const];
+  const { send } = await pipeline.connect({ webhooks, contentType: 'form', sharedSecret: 's3cret' });
+  await send('track', { userId: 'ada', event: 'Signed Up' });
+  const [request] = await receiver.waitFor(1);
+  assert.ok(request);
+  const { method, headers, body } = request;
+  assert.deepEqual([method, headers['content-type']], ['PUT', 'application/x-www-form-urlencoded']);
+  assert.ok(verifySignature('s3cret', body, headers['x-signature']));
+  const payload = new URLSearchParams(body.toString()).get('payload') ?? '';
+  assert.equal((JSON.parse(payload) as { event: string }).event, 'Signed Up');
+});
+
 test('6.9 9.1 a receiver gets the fields of its choice, again after a status that it has chosen to be retried', async () => {
   await using receiver = await startReceiver({
     answer: answers.sequence(answers.status(409), answers.status(200)),

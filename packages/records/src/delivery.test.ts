@@ -47,6 +47,7 @@ const delivery: fc.Arbitrary<Delivery> = fc.record({
   type: fc.constantFrom('track', 'identify', 'page', 'screen', 'group', 'alias', 'delete'),
   eventName: maybe(text),
   eventPosition: maybe(text),
+  contentType: maybe(fc.constant('form')),
   acceptedAt: maybe(time),
   eventAcceptedAt: maybe(time),
   attempt: fc.nat(),
@@ -245,6 +246,7 @@ test('an unreadable accepted-at counts as absent', () => {
   const decoded = decodeDelivery({ ...content, ...readBack(headers) });
   assert.deepEqual(decoded, {
     ...example,
+    contentType: undefined,
     acceptedAt: undefined,
     placeAt: undefined,
     otherHeaders: undefined,

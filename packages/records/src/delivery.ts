@@ -25,6 +25,7 @@ const identityHeaders = [
   'event-name',
   'traceparent',
   'event-position',
+  'content-type',
   eventAcceptedAtHeader,
 ];
 
@@ -111,6 +112,8 @@ export interface Delivery {
   readonly otherHeaders?: readonly RecordHeader[] | undefined;
   /** `<destinationId>/<user key>`: keeps a user's deliveries to one destination in one partition and in order. */
   readonly key: string;
+  /** How the body is written; JSON where undefined. */
+  readonly contentType?: string | undefined;
   /** The exact bytes that are signed and sent. */
   readonly body: Buffer;
 }
@@ -136,6 +139,7 @@ export function encodeDelivery(topic: string, delivery: Delivery, partition?: nu
   };
   if (delivery.eventName !== undefined) headers['event-name'] = delivery.eventName;
   if (delivery.eventPosition !== undefined) headers['event-position'] = delivery.eventPosition;
+  if (delivery.contentType !== undefined) headers['content-type'] = delivery.contentType;
   if (delivery.acceptedAt !== undefined) headers['accepted-at'] = formatTime(delivery.acceptedAt);
   if (delivery.eventAcceptedAt !== undefined)
     headers[eventAcceptedAtHeader] = formatTime(delivery.eventAcceptedAt);
@@ -201,6 +205,7 @@ export function decodeDelivery(
     type: required('type'),
     eventName: header('event-name'),
     eventPosition: header('event-position'),
+    contentType: header('content-type'),
     acceptedAt: acceptedAtOf(header('accepted-at')),
     eventAcceptedAt: acceptedAtOf(header(eventAcceptedAtHeader)),
     attempt,

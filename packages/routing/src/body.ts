@@ -8,6 +8,11 @@ type Shape = (document: object) => object;
 
 const shapes = new WeakMap<Destination, Shape>();
 
+/** The body as it is sent: JSON, or with `contentType: form` the field `payload` of a form, with the JSON in it. */
+export function encodeBody(json: string, { contentType }: Destination['settings']): Buffer {
+  return Buffer.from(contentType === 'form' ? new URLSearchParams({ payload: json }).toString() : json);
+}
+
 /** The body as JSON text. */
 export function bodyFor(event: TailraceEvent, destination: Destination): string {
   if (!destination.fields) return webhookBody(event);

@@ -1,4 +1,4 @@
-export { bodyFor } from './body.ts';
+export { bodyFor, encodeBody } from './body.ts';
 export { compileFilter } from './filter/filter.ts';
 export { filterableOf, routeEvent, type Routing } from './route-event.ts';
 export { createRoutes, type FilteredDestinations, type FilterReason } from './routes.ts';

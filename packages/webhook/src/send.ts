@@ -1,5 +1,5 @@
 /**
- * The only outbound HTTP client: one POST to one URL, with one timeout for the whole exchange, and an `Answer` for
+ * The only outbound HTTP client: one request to one URL, with one timeout for the whole exchange, and an `Answer` for
  * every result. Redirects are not followed. The response body is read only so that the connection can be used
  * again; its beginning may be kept on the way. Only addresses that the policy allows are dialled.
  *
@@ -22,6 +22,8 @@ export interface SendRequest {
   readonly origin: string;
   /** Path and query. */
   readonly path: string;
+  /** Default POST. */
+  readonly method?: 'POST' | 'PUT' | 'PATCH';
   /** Names and values alternate. */
   readonly headers: readonly string[];
   readonly body: Buffer;
@@ -67,9 +69,19 @@ export function createSender(options: SenderOptions): Sender {
     ...options,
   });
   return {
-    send: ({ destinationId, origin, path, headers, body, tls, timeoutMs: ownMs = timeoutMs, ...rest }) =>
+    send: ({
+      destinationId,
+      origin,
+      path,
+      method = 'POST',
+      headers,
+      body,
+      tls,
+      timeoutMs: ownMs = timeoutMs,
+      ...rest
+    }) =>
       new Promise((answer) => {
-        const request = { origin, path, method: 'POST' as const, headers: headers as string[], body };
+        const request = { origin, path, method, headers: headers as string[], body };
         let group: ConnectionGroup;
         const sendAgain = (): void => {
           group.dispatchAlone(destinationId, request, exchange);

@@ -41,6 +41,7 @@ describe('a target', () => {
       shownUrl: 'https://crm.example.com:8443/hook',
       origin: 'https://crm.example.com:8443',
       path: '/hook?token=s3cret',
+      method: 'POST',
       headers: ['X-A', 'a', 'X-B', 'b'],
       tls: undefined,
       timeoutMs: undefined,

@@ -15,6 +15,7 @@ export interface Target {
   readonly shownUrl: string;
   readonly origin: string;
   readonly path: string;
+  readonly method: 'POST' | 'PUT' | 'PATCH';
   /** The static headers of the URL, and that of `auth`. Names and values alternate. */
   readonly headers: readonly string[];
   /** TLS settings for this URL. Undefined for plain HTTP. */
@@ -29,6 +30,8 @@ export interface AttemptStamp {
   readonly deliveryId: string;
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
+  /** How the body is written; JSON where undefined. */
+  readonly contentType?: string | undefined;
   /** W3C Trace Context of the attempt, as the delivery has it. */
   readonly traceparent?: string | undefined;
 }
@@ -44,13 +47,14 @@ export function targetsOf(destination: Destination): readonly Target[] {
     const timeoutMs = destination.timeout === undefined ? undefined : parseDuration(destination.timeout);
     const authorization = authorizationOf(destination.settings.auth);
     const retryOn = destination.retry?.on && statusesOf(destination.retry.on);
-    found = destination.settings.webhooks.map(({ url: text, headers = {} }) => {
+    found = destination.settings.webhooks.map(({ url: text, method = 'POST', headers = {} }) => {
       const url = new URL(text);
       return {
         fingerprint: createHash('sha256').update(url.href).digest('hex').slice(0, 16),
         shownUrl: `${url.origin}${url.pathname}`,
         origin: url.origin,
         path: `${url.pathname}${url.search}`,
+        method,
         headers: [...Object.entries(headers).flat(), ...authorization],
         tls: url.protocol === 'https:' ? destination.settings.tls : undefined,
         timeoutMs,
@@ -88,7 +92,9 @@ export function requestHeaders(
   body: Buffer,
   attempt: AttemptStamp,
 ): string[] {
-  const headers = ['Content-Type', 'application/json', 'User-Agent', 'Tailrace/1.0'];
+  const contentType =
+    attempt.contentType === 'form' ? 'application/x-www-form-urlencoded' : 'application/json';
+  const headers = ['Content-Type', contentType, 'User-Agent', 'Tailrace/1.0'];
   const { signature, standardWebhooks = false, deliveryIdHeader } = destination.settings;
   const { deliveryId: id } = attempt;
   const secrets = secretsAt(destination, attempt.startedAt);

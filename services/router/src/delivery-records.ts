@@ -2,7 +2,7 @@
 import type { Destination } from '@tailrace/config';
 import { deliveryId, userKey, webhookBody, type TailraceEvent } from '@tailrace/events';
 import type { OutgoingRecord } from '@tailrace/kafka';
-import { bodyFor } from '@tailrace/routing';
+import { bodyFor, encodeBody } from '@tailrace/routing';
 import { deliveryKey, encodeDelivery, formatPosition, type RecordPosition } from '@tailrace/records';
 
 export interface DeliveryRecord {
@@ -46,7 +46,8 @@ export function deliveryRecords(
   const user = userKey(event);
   let shared: Buffer | undefined;
   return destinations.map((destination) => {
-    const { id: destinationId, fields } = destination;
+    const { id: destinationId, fields, settings } = destination;
+    const isForm = settings.contentType === 'form';
     return {
       destinationId,
       record: encodeDelivery(topic, {
@@ -54,9 +55,11 @@ export function deliveryRecords(
         destinationId,
         deliveryId: deliveryId(sourceId, event.messageId, contentHash, destinationId),
         key: deliveryKey(destinationId, user),
-        body: fields
-          ? Buffer.from(bodyFor(event, destination))
-          : (shared ??= Buffer.from(webhookBody(event))),
+        ...(isForm && { contentType: 'form' }),
+        body:
+          fields || isForm
+            ? encodeBody(bodyFor(event, destination), settings)
+            : (shared ??= Buffer.from(webhookBody(event))),
       }),
     };
   });

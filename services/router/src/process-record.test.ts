@@ -174,6 +174,18 @@ test('6.8 destinations without fields share one body, and one with fields has it
   assert.equal(String(ads), String(crm).replace('"email":"ada@example.com",', ''));
 });
 
+test('7.10 the body of a form has the JSON as payload, and its record says so', () => {
+  const settings = { webhooks: [{ url: 'https://crm.example/hook' }], contentType: 'form' } as const;
+  const router = startRouter({ enabled: [destinationOf('crm', { settings }), destinationOf('erp')] });
+  router.addSource('web');
+  router.send('web', 'u-1', { call: { properties: { name: 'Zoë & 1+1=2' } } });
+  const [form, json] = router.published.map(({ record }) => record);
+  assert.ok(form && json);
+  assert.equal(headerOf(form, 'content-type'), 'form');
+  assert.equal(headerOf(json, 'content-type'), undefined);
+  assert.deepEqual([...new URLSearchParams(String(form.value))], [['payload', String(json.value)]]);
+});
+
 test('5.10 an event that is not in a sample leaves its rule', () => {
   const router = startRouter({ enabled: [destinationOf('crm', { sample: { percent: 0.01 } })] });
   router.addSource('web');

@@ -141,6 +141,7 @@ test('2.11 everything a destination may have is accepted', () => {
     withSettings({ sharedSecret: 's3cret', previousSharedSecret: 'older', standardWebhooks: true }),
     withSettings({ sharedSecret: 'whsec_c2VjcmV0', previousSharedSecret: 's3cret', standardWebhooks: true }),
     withSettings({ sharedSecret: 'whsec_?', standardWebhooks: false }),
+    withSettings({ contentType: 'form', webhooks: [{ ...webhook, method: 'PATCH' }] }),
     withSettings({ auth: { username: 'ada', password: 'pass:word' } }),
     withSettings({ auth: { token: 'a.b-c~d' } }),
     withSettings({ sharedSecret: 's', signature: {} }),
@@ -308,6 +309,11 @@ test('each rule of rates, order, secrets and TLS has a problem that names the fi
     [
       withSettings({ sharedSecret: 's3cret', previousSharedSecret: 'whsec_', standardWebhooks: true }),
       'settings.previousSharedSecret: begins with whsec_ and must continue with a key in base64 (Standard Webhooks)',
+    ],
+    [withSettings({ contentType: 'xml' }), 'settings.contentType: is not json or form'],
+    [
+      withSettings({ webhooks: [{ ...webhook, method: 'GET' }] }),
+      'settings.webhooks[0].method: is not POST, PUT or PATCH',
     ],
     ...[{}, { username: 'ada' }, { token: 't', username: 'ada', password: 'p' }].map(
       (auth): [unknown, string] => [

@@ -42,6 +42,9 @@ const features: readonly Feature[] = [
     by: 'delivery',
     isUsed: ({ maxInFlight }) => maxInFlight !== undefined,
   },
+  { feature: 'contentType', level: 3, by: 'router', isUsed: uses('contentType') },
+  { feature: 'contentType', level: 3, by: 'delivery', isUsed: uses('contentType') },
+  { feature: 'method', level: 3, by: 'delivery', isUsed: hasMethod },
   { feature: 'auth', level: 3, by: 'delivery', isUsed: uses('auth') },
   { feature: 'signature', level: 3, by: 'delivery', isUsed: uses('signature') },
   { feature: 'deliveryIdHeader', level: 3, by: 'delivery', isUsed: uses('deliveryIdHeader') },
@@ -49,6 +52,10 @@ const features: readonly Feature[] = [
 
 function uses(setting: keyof Destination['settings']): Feature['isUsed'] {
   return ({ settings }) => settings[setting] !== undefined;
+}
+
+function hasMethod({ settings }: Destination): boolean {
+  return settings.webhooks.some(({ method }) => method !== undefined);
 }
 
 function hasTextFilter({ filter }: Destination): boolean {

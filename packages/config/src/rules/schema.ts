@@ -72,6 +72,12 @@ export const sourceSchema = Type.Object(
 const webhook = Type.Object(
   {
     url: Type.String({ format: 'webhook-url', description: 'a full URL with http or https' }),
+    method: Type.Optional(
+      Type.Unsafe<'POST' | 'PUT' | 'PATCH'>({
+        enum: ['POST', 'PUT', 'PATCH'],
+        description: 'POST, PUT or PATCH',
+      }),
+    ),
     headers: Type.Optional(
       Type.Unsafe<Record<string, string>>({
         type: 'object',
@@ -89,7 +95,7 @@ const webhook = Type.Object(
       }),
     ),
   },
-  { ...closed, title: 'Webhook', description: 'a mapping with url, headers and secretHeaders' },
+  { ...closed, title: 'Webhook', description: 'a mapping with url, method, headers and secretHeaders' },
 );
 
 const secret = Type.String({
@@ -167,6 +173,9 @@ export const webhooksSettingsSchema = Type.Object(
     previousSharedSecret: Type.Optional(secret),
     previousSharedSecretUntil: Type.Optional(
       Type.String({ format: 'date-time', description: 'a time in UTC, such as 2026-05-01T08:30:00Z' }),
+    ),
+    contentType: Type.Optional(
+      Type.Unsafe<'json' | 'form'>({ enum: ['json', 'form'], description: 'json or form' }),
     ),
     auth: Type.Optional(auth),
     signature: Type.Optional(signature),

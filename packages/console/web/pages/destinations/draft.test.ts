@@ -39,6 +39,7 @@ test('a form that is not changed changes nothing', () => {
       ...stored.settings,
       signature: { header: 'X-Hub', algorithm: 'hmac-sha1', timestamp: false },
       deliveryIdHeader: 'webhook-id',
+      contentType: 'form',
       auth: { username: 'ada', password: '********' },
       traceparent: false,
     },
@@ -115,7 +116,7 @@ test('a removed header is no longer among the secret ones', () => {
 test('a new destination has only the fields that are set', () => {
   const draft = {
     ...newDraft(['app']),
-    urls: [{ url: ' https://a.example ', headers: '', secretHeaders: [] }],
+    urls: [{ url: ' https://a.example ', method: 'POST' as const, headers: '', secretHeaders: [] }],
   };
   assert.deepEqual(entryOf(draft, { id: 'crm', type: 'Webhooks', enabled: false }), {
     id: 'crm',

@@ -7,6 +7,7 @@ export type Destination = Schema['Destination'];
 
 export interface UrlDraft {
   readonly url: string;
+  readonly method: 'POST' | 'PUT' | 'PATCH';
   /** `Name: value` in each line. */
   readonly headers: string;
   readonly secretHeaders: readonly string[];
@@ -62,6 +63,7 @@ export interface Draft {
   readonly urls: readonly UrlDraft[];
   /** Empty if none is set. A mask stands for the stored one. */
   readonly secret: string;
+  readonly contentType: 'json' | 'form';
   readonly auth: AuthDraft;
   readonly signature: SignatureDraft;
   readonly standardWebhooks: boolean;
@@ -81,7 +83,7 @@ const defaultSignature: SignatureDraft = {
   prefix: '',
   timestamp: false,
 };
-const emptyUrl: UrlDraft = { url: '', headers: '', secretHeaders: [] };
+const emptyUrl: UrlDraft = { url: '', method: 'POST', headers: '', secretHeaders: [] };
 
 export function newDraft(sources: readonly string[]): Draft {
   return {
@@ -89,6 +91,7 @@ export function newDraft(sources: readonly string[]): Draft {
     sources,
     urls: [emptyUrl],
     secret: '',
+    contentType: 'json',
     auth: authDraftOf(undefined),
     signature: defaultSignature,
     standardWebhooks: false,
@@ -117,13 +120,15 @@ export function draftOf(destination: Destination): Draft {
     sample: sampleDraftOf(destination.sample),
     body: bodyDraftOf(destination.fields),
     secret: settings.sharedSecret ?? '',
+    contentType: settings.contentType ?? 'json',
     auth: authDraftOf(settings.auth),
     signature: { ...defaultSignature, ...settings.signature },
     standardWebhooks: settings.standardWebhooks ?? false,
     deliveryIdHeader: settings.deliveryIdHeader ?? '',
     traceparent: settings.traceparent ?? false,
-    urls: settings.webhooks.map(({ url, headers = {}, secretHeaders = [] }) => ({
+    urls: settings.webhooks.map(({ url, method = 'POST', headers = {}, secretHeaders = [] }) => ({
       url,
+      method,
       secretHeaders,
       headers: Object.entries(headers)
         .map(([header, value]) => `${header}: ${value}`)
@@ -153,6 +158,7 @@ export function entryOf(
   const settings = omit(
     stored,
     'sharedSecret',
+    'contentType',
     'auth',
     'signature',
     'standardWebhooks',
@@ -173,12 +179,13 @@ export function entryOf(
     settings: {
       ...settings,
       ...(draft.secret !== '' && { sharedSecret: draft.secret }),
+      ...set('contentType', draft.contentType, 'json', stored.contentType),
       ...authOf(draft.auth),
       ...(signature && { signature }),
       ...set('standardWebhooks', draft.standardWebhooks, false, stored.standardWebhooks),
       ...(draft.deliveryIdHeader.trim() !== '' && { deliveryIdHeader: draft.deliveryIdHeader.trim() }),
       ...set('traceparent', draft.traceparent, false, stored.traceparent),
-      webhooks: draft.urls.map(webhookOf),
+      webhooks: draft.urls.map((one, index) => webhookOf(one, stored.webhooks[index]?.method)),
     },
   };
 }
@@ -293,11 +300,15 @@ function signatureOf(draft: SignatureDraft, before: Signature | undefined): Sign
   return before !== undefined || Object.keys(signature).length > 0 ? signature : undefined;
 }
 
-function webhookOf({ url, headers, secretHeaders }: UrlDraft): Schema['Webhook'] {
+function webhookOf(
+  { url, method, headers, secretHeaders }: UrlDraft,
+  methodBefore: UrlDraft['method'] | undefined,
+): Schema['Webhook'] {
   const given = Object.fromEntries(linesOf(headers).map(headerOf));
   const kept = secretHeaders.filter((name) => Object.hasOwn(given, name));
   return {
     url: url.trim(),
+    ...set('method', method, 'POST', methodBefore),
     ...(Object.keys(given).length > 0 && { headers: given }),
     ...(kept.length > 0 && { secretHeaders: kept }),
   };

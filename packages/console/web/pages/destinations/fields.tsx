@@ -23,6 +23,7 @@ const words = {
   orderings: { none: 'none: fastest', user: 'by user: one event of a user at a time' },
 };
 
+const methods = (['POST', 'PUT', 'PATCH'] as const).map((method) => [method, method] as const);
 /** What the API stores at most. */
 const maxUrls = 5;
 const secretBytes = 32;
@@ -60,6 +61,14 @@ export function DestinationFields({
         onSecret={field('secret').onValue}
         problem={problemOf(error, 'settings.sharedSecret')}
       />
+      <ChoiceField
+        label="Content type"
+        {...field('contentType')}
+        choices={[
+          ['json', 'JSON'],
+          ['form', 'Form: the JSON in the field payload'],
+        ]}
+      />
       <AuthFields draft={draft.auth} onDraft={field('auth').onValue} error={error} />
       {draft.secret !== '' && (
         <SignatureFields draft={draft.signature} onDraft={field('signature').onValue} error={error} />
@@ -94,13 +103,13 @@ function UrlFields({ draft, onDraft, error }: FieldsProps) {
   return (
     <fieldset class="stack tight">
       <legend>URLs</legend>
-      {urls.map(({ url, headers }, index) => {
+      {urls.map(({ url, method, headers }, index) => {
         const path = `settings.webhooks[${index}]`;
         return (
           <div key={index} class="stack tight">
             <TextField
               label={`URL ${index + 1}`}
-              hint="The http or https URL that receives the POST requests."
+              hint="The http or https URL that receives the requests."
               value={url}
               mono
               placeholder="https://example.com/events"
@@ -108,6 +117,14 @@ function UrlFields({ draft, onDraft, error }: FieldsProps) {
                 change(index, { url: typed });
               }}
               problem={problemOf(error, `${path}.url`)}
+            />
+            <ChoiceField
+              label={`Method of URL ${index + 1}`}
+              value={method}
+              onValue={(chosen) => {
+                change(index, { method: chosen });
+              }}
+              choices={methods}
             />
             <TextField
               label={`Headers of URL ${index + 1}`}

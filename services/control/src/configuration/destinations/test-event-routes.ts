@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { ConfigView, Destination } from '@tailrace/config';
 import { eventTypes } from '@tailrace/events';
 import { exchangeSchema } from '@tailrace/records';
-import { bodyFor } from '@tailrace/routing';
+import { bodyFor, encodeBody } from '@tailrace/routing';
 import {
   createAddressPolicy,
   createSender,
@@ -113,7 +113,7 @@ export function testEventRoutes(app: Api, { config, timeoutMs, allowedNetworks }
       const destination = loadDestination(config, id);
       // As the router would build it: from the digits that were sent.
       const event = triedEvent((request.exactBody ?? {}) as Readonly<Record<string, unknown>>);
-      const body = Buffer.from(bodyFor(event, destination));
+      const body = encodeBody(bodyFor(event, destination), destination.settings);
       const targets = chosenTargets(destination, webhook);
       using _place = places.take(request.caller, id);
       return {
@@ -133,7 +133,8 @@ function chosenTargets(destination: Destination, webhook: number | undefined): r
 
 async function sendTest(sender: Sender, destination: Destination, target: Target, body: Buffer) {
   const startedAt = Date.now();
-  const stamp = { deliveryId: `test-${randomUUID()}`, startedAt };
+  const { contentType } = destination.settings;
+  const stamp = { deliveryId: `test-${randomUUID()}`, startedAt, contentType };
   const headers = requestHeaders(destination, target, body, stamp);
   const request = { ...target, destinationId: destination.id, headers, body };
   const answer = await sender.send({ ...request, keep: { bodyBytes: shownBodyBytes, which: 'all' } });

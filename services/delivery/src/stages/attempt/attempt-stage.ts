@@ -109,14 +109,15 @@ export class AttemptStage {
   async #send(
     destination: Destination,
     target: Target,
-    { deliveryId, destinationId, body }: Delivery,
+    { deliveryId, destinationId, contentType, body }: Delivery,
     traceparent: string | undefined,
   ): Promise<UrlResult> {
     const { sender, keep, now } = this.#deps;
     const startedAt = performance.now();
-    const headers = requestHeaders(destination, target, body, { deliveryId, startedAt: now(), traceparent });
-    const { origin, path, tls, timeoutMs, retryOn } = target;
-    const request = { destinationId, origin, path, headers, body, tls, timeoutMs, retryOn, keep };
+    const stamp = { deliveryId, startedAt: now(), contentType, traceparent };
+    const headers = requestHeaders(destination, target, body, stamp);
+    const { origin, path, method, tls, timeoutMs, retryOn } = target;
+    const request = { destinationId, origin, path, method, headers, body, tls, timeoutMs, retryOn, keep };
     const answer = await sender.send(request);
     const endedAt = performance.now();
     const latencyMs = Math.round((endedAt - startedAt) * 10) / 10;
