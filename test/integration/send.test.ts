@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Answer } from '@tailrace/webhook';
 import * as answers from '../support/receivers/answers.ts';
+import { limitMs } from '@tailrace/testing';
 import { closedPort, startReceiver } from '../support/receivers/receiver.ts';
-import { openSender, post, startRawServer } from '../support/receivers/sender.ts';
+import { briefMs, openSender, post, startRawServer } from '../support/receivers/sender.ts';
 
 describe('a request', () => {
   test('arrives with exactly the given bytes, path and headers', async (t) => {
@@ -92,6 +93,16 @@ describe('no response', () => {
       detail: 'no answer within 1500 ms',
     });
     await closed.promise;
+  });
+
+  test('within the shorter timeout of a destination is a timeout failure, and a longer one changes nothing', async (t) => {
+    await using receiver = await startReceiver({ answer: () => answers.never });
+    const detailOf = async (ofSender: number, own: number) => {
+      const answer = await post(openSender(t, { timeoutMs: ofSender }), receiver.url, { timeoutMs: own });
+      return answer.kind === 'success' ? undefined : answer.detail;
+    };
+    assert.equal(await detailOf(limitMs, briefMs), `no answer within ${briefMs} ms`);
+    assert.equal(await detailOf(briefMs, limitMs), `no answer within ${briefMs} ms`);
   });
 
   test('because the connection is refused is retryable', async (t) => {

@@ -69,7 +69,6 @@ export {
   type Fields,
   type Filter,
   type Sample,
-  type SignatureSettings,
   type Source,
   type TlsSettings,
   type Webhook,

@@ -69,30 +69,16 @@ export function createSender(options: SenderOptions): Sender {
     ...options,
   });
   return {
-    send: ({
-      destinationId,
-      origin,
-      path,
-      method = 'POST',
-      headers,
-      body,
-      tls,
-      timeoutMs: ownMs = timeoutMs,
-      ...rest
-    }) =>
+    send: (sent) =>
       new Promise((answer) => {
+        const { destinationId, origin, path, method = 'POST', headers, body, tls, retryOn, keep } = sent;
         const request = { origin, path, method, headers: headers as string[], body };
         let group: ConnectionGroup;
         const sendAgain = (): void => {
           group.dispatchAlone(destinationId, request, exchange);
         };
-        const exchange = new Exchange({
-          ...rest,
-          timeoutMs: Math.min(ownMs, timeoutMs),
-          now,
-          answer,
-          sendAgain,
-        });
+        const limitMs = Math.min(sent.timeoutMs ?? timeoutMs, timeoutMs);
+        const exchange = new Exchange({ timeoutMs: limitMs, now, answer, sendAgain, retryOn, keep });
         try {
           group = pools.groupFor(tls);
         } catch (error) {
@@ -111,8 +97,8 @@ interface ExchangeOptions {
   readonly answer: (answer: Answer) => void;
   /** Sends the request again, on a new connection. */
   readonly sendAgain: () => void;
-  readonly retryOn?: ReadonlySet<number> | undefined;
-  readonly keep?: Keeping | undefined;
+  readonly retryOn: ReadonlySet<number> | undefined;
+  readonly keep: Keeping | undefined;
 }
 
 /**
@@ -163,9 +149,10 @@ class Exchange implements CarriedExchange {
       return;
     }
     this.#carrier?.answered();
-    const retryAfter = [headers['retry-after']].flat()[0];
+    const retryAfter = headers['retry-after'];
     const { now, retryOn } = this.#options;
-    this.#answer(classifyStatus(status, retryAfter, now(), retryOn), headers);
+    const text = Array.isArray(retryAfter) ? retryAfter[0] : retryAfter;
+    this.#answer(classifyStatus(status, text, now(), retryOn), headers);
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {

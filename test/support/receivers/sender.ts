@@ -40,11 +40,12 @@ export interface PostOptions {
   readonly headers?: readonly string[];
   readonly tls?: TlsSettings;
   readonly keep?: Keeping;
+  readonly timeoutMs?: number;
 }
 
 export function post(sender: Sender, origin: string, options: PostOptions = {}): Promise<Answer> {
   const { destinationId = 'destination', path = '/hook?a=1', body = '{"type":"track"}' } = options;
-  const { headers = [], tls, keep } = options;
+  const { headers = [], tls, keep, timeoutMs } = options;
   return sender.send({
     destinationId,
     origin,
@@ -53,6 +54,7 @@ export function post(sender: Sender, origin: string, options: PostOptions = {}):
     body: Buffer.from(body),
     tls,
     keep,
+    timeoutMs,
   });
 }
 

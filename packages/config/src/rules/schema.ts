@@ -304,9 +304,6 @@ export type Sample = NonNullable<Destination['sample']>;
 /** The `Authorization` of requests: Basic with a user name and password, or Bearer with a token. */
 export type AuthSettings = NonNullable<Destination['settings']['auth']>;
 
-/** How `sharedSecret` signs requests: by default as rule 8.1 of docs/specification.md says. */
-export type SignatureSettings = NonNullable<Destination['settings']['signature']>;
-
 /** In PEM: authorities to trust in addition to the system's, and the client certificate chain with its key. */
 export type TlsSettings = NonNullable<Destination['settings']['tls']>;
 
