@@ -42,6 +42,27 @@ export function Form({ children, state, onSubmit, action, kind, disabled, wide, 
   );
 }
 
+/** Fields that most entries leave empty: folded, unless one was set or breaks a rule. */
+export function MoreFields({
+  title,
+  isSet,
+  problem,
+  children,
+}: {
+  readonly title: string;
+  readonly isSet: boolean;
+  readonly problem?: string | undefined;
+  readonly children: ComponentChildren;
+}) {
+  const [wasSet] = useState(isSet);
+  return (
+    <details open={wasSet || problem !== undefined}>
+      <summary>{title}</summary>
+      <div class="stack tight">{children}</div>
+    </details>
+  );
+}
+
 /** Connects fields with a draft: `<TextField label={…} {...field('name')} />`, after `const field = fieldsOf(draft, setDraft, error)`. */
 export function fieldsOf<Draft extends object>(
   draft: Draft,

@@ -1,7 +1,7 @@
 /** How requests of a destination are authorized: the fields of `settings.auth`. */
 import type { ApiError } from '../../api/client.ts';
-import { fieldsOf } from '../../parts/entry-form.tsx';
-import { ChoiceField, problemOf, TextField } from '../../parts/field.tsx';
+import { fieldsOf, MoreFields } from '../../parts/entry-form.tsx';
+import { ChoiceField, problemOf, problemWithin, TextField } from '../../parts/field.tsx';
 import type { AuthDraft } from './draft.ts';
 
 const kinds = [
@@ -28,10 +28,13 @@ export function AuthFields({ draft, onDraft, error }: Props) {
     />
   );
   return (
-    <fieldset class="stack tight">
-      <legend>Authorization</legend>
+    <MoreFields
+      title="Authorization"
+      isSet={draft.kind !== 'none'}
+      problem={problemWithin(error, 'settings.auth')}
+    >
       <ChoiceField
-        label="Authorization"
+        label="Kind"
         {...field('kind')}
         choices={kinds}
         problem={problemOf(error, 'settings.auth')}
@@ -43,6 +46,6 @@ export function AuthFields({ draft, onDraft, error }: Props) {
         </>
       )}
       {draft.kind === 'bearer' && textField('token', 'Token')}
-    </fieldset>
+    </MoreFields>
   );
 }

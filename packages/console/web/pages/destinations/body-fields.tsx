@@ -1,6 +1,6 @@
 /** What a destination gets: a sample of the events, and the fields of their bodies. */
 import type { ApiError } from '../../api/client.ts';
-import { fieldsOf } from '../../parts/entry-form.tsx';
+import { fieldsOf, MoreFields } from '../../parts/entry-form.tsx';
 import { ChoiceField, problemWithin, TextField } from '../../parts/field.tsx';
 import type { BodyDraft, SampleDraft } from './draft.ts';
 
@@ -13,8 +13,7 @@ interface Props<Draft> {
 export function SampleFields({ draft, onDraft, error }: Props<SampleDraft>) {
   const field = fieldsOf(draft, onDraft);
   return (
-    <fieldset class="stack tight">
-      <legend>Sample</legend>
+    <MoreFields title="Sample" isSet={draft.percent !== ''} problem={problemWithin(error, 'sample')}>
       <TextField
         label="Percent"
         hint="Deliver only this share. Leave empty to deliver all events."
@@ -29,7 +28,7 @@ export function SampleFields({ draft, onDraft, error }: Props<SampleDraft>) {
           ['event', 'events'],
         ]}
       />
-    </fieldset>
+    </MoreFields>
   );
 }
 
@@ -47,8 +46,11 @@ const lists = [
 export function BodyFields({ draft, onDraft, error }: Props<BodyDraft>) {
   const field = fieldsOf(draft, onDraft);
   return (
-    <fieldset class="stack tight">
-      <legend>Body</legend>
+    <MoreFields
+      title="Body"
+      isSet={Object.values(draft).some((text) => text)}
+      problem={problemWithin(error, 'fields')}
+    >
       {lists.map(([name, label, hint]) => (
         <TextField
           key={name}
@@ -69,6 +71,6 @@ export function BodyFields({ draft, onDraft, error }: Props<BodyDraft>) {
           problem={problemWithin(error, 'fields.salt')}
         />
       )}
-    </fieldset>
+    </MoreFields>
   );
 }

@@ -1,6 +1,6 @@
 /** How fast and how long a destination is sent to, beside its rate limit. */
 import type { ApiError } from '../../api/client.ts';
-import { fieldsOf } from '../../parts/entry-form.tsx';
+import { fieldsOf, MoreFields } from '../../parts/entry-form.tsx';
 import { problemWithin, TextField } from '../../parts/field.tsx';
 import type { PaceDraft } from './draft.ts';
 
@@ -37,8 +37,11 @@ const fields = [
 export function PaceFields({ draft, onDraft, error }: Props) {
   const field = fieldsOf(draft, onDraft);
   return (
-    <fieldset class="stack tight">
-      <legend>Pace</legend>
+    <MoreFields
+      title="Pace"
+      isSet={Object.values(draft).some((text) => text !== '')}
+      problem={fields.map(([, path]) => problemWithin(error, path)).find((found) => found)}
+    >
       {fields.map(([name, path, label, hint]) => (
         <TextField
           key={name}
@@ -48,6 +51,6 @@ export function PaceFields({ draft, onDraft, error }: Props) {
           problem={problemWithin(error, path)}
         />
       ))}
-    </fieldset>
+    </MoreFields>
   );
 }

@@ -1,7 +1,7 @@
 /** How a destination signs: the fields of `settings.signature`. */
 import type { ApiError } from '../../api/client.ts';
-import { fieldsOf } from '../../parts/entry-form.tsx';
-import { CheckField, ChoiceField, problemOf, TextField } from '../../parts/field.tsx';
+import { fieldsOf, MoreFields } from '../../parts/entry-form.tsx';
+import { CheckField, ChoiceField, problemOf, problemWithin, TextField } from '../../parts/field.tsx';
 import type { SignatureDraft } from './draft.ts';
 
 const algorithms = [
@@ -24,8 +24,11 @@ export function SignatureFields({ draft, onDraft, error }: Props) {
   const field = fieldsOf(draft, onDraft);
   const problem = (name: keyof SignatureDraft) => problemOf(error, `settings.signature.${name}`);
   return (
-    <fieldset class="stack tight">
-      <legend>Signature</legend>
+    <MoreFields
+      title="Signature"
+      isSet={draft.header !== '' || draft.algorithm !== 'hmac-sha1' || draft.timestamp}
+      problem={problemWithin(error, 'settings.signature')}
+    >
       <TextField
         label="Signature header"
         {...field('header')}
@@ -48,6 +51,6 @@ export function SignatureFields({ draft, onDraft, error }: Props) {
         hint="Sends t=<seconds>,v1=<signature>, so that the receiver can refuse old requests."
         {...field('timestamp')}
       />
-    </fieldset>
+    </MoreFields>
   );
 }
