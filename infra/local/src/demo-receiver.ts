@@ -12,12 +12,8 @@ const maxBodyBytes = 1_000_000;
 
 const server = createServer((request, response) => {
   receive(request).then(
-    (status) => {
-      response.writeHead(status).end();
-    },
-    () => {
-      response.destroy();
-    },
+    (status) => response.writeHead(status).end(),
+    () => response.destroy(),
   );
 });
 

@@ -36,9 +36,7 @@ let stopRequestedAt = 0;
 
 const reasons = { SIGINT: 'Ctrl-C', SIGTERM: 'SIGTERM', SIGHUP: 'the terminal closed' };
 for (const [signal, reason] of Object.entries(reasons)) {
-  process.on(signal, () => {
-    requestStop(reason);
-  });
+  process.on(signal, () => requestStop(reason));
 }
 
 try {
@@ -88,9 +86,7 @@ async function bringUp(): Promise<void> {
       topicPrefix: plan.topicPrefix,
       port: plan.registryPort,
       signal: stopping.signal,
-      onProgress: (phrase) => {
-        terminal.progress('registry', phrase);
-      },
+      onProgress: (phrase) => terminal.progress('registry', phrase),
     });
     terminal.say('registry', `ready at ${registry.url}`, 'good');
   }
@@ -113,9 +109,7 @@ async function bringUp(): Promise<void> {
   const showingAs = (name: string) => ({
     env,
     signal,
-    onMessage: (line: string) => {
-      terminal.progress(name, line);
-    },
+    onMessage: (line: string) => terminal.progress(name, line),
   });
   terminal.progress('topics', 'applying');
   sayTopics(await tailrace(['topics', 'apply', '--output', 'json'], showingAs('topics')));
@@ -241,10 +235,8 @@ function requestStop(reason: string): void {
     if (Date.now() - stopRequestedAt < sameRequestMs) return;
     terminal.say('tailrace', 'killed after the second signal');
     for (const service of services) service.kill();
-    void (broker !== undefined && 'kill' in broker ? broker.kill('SIGKILL') : Promise.resolve()).finally(
-      () => {
-        process.exit(130);
-      },
+    void (broker !== undefined && 'kill' in broker ? broker.kill('SIGKILL') : Promise.resolve()).finally(() =>
+      process.exit(130),
     );
     return;
   }

@@ -36,9 +36,7 @@ export async function withKafka<T>(
       log.warn(fields, message);
     },
   });
-  const patience = startPatience((what) => {
-    terminal.progress(`Waiting for ${what}`);
-  });
+  const patience = startPatience((what) => terminal.progress(`Waiting for ${what}`));
   try {
     if (patient) {
       const { limitMs } = patience;

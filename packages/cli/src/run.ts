@@ -37,15 +37,9 @@ export async function runCli(context: CliContext): Promise<ExitCode> {
         exitCode = await runCommand(given.at(-1) as Command, run, context);
       },
     {
-      writeOut: (text) => {
-        out(text.trimEnd());
-      },
-      writeErr: (text) => {
-        err(text.trimEnd());
-      },
-      outputError: (text, write) => {
-        write(text.replace(/^error: /, 'tailrace: '));
-      },
+      writeOut: (text) => out(text.trimEnd()),
+      writeErr: (text) => err(text.trimEnd()),
+      outputError: (text, write) => write(text.replace(/^error: /, 'tailrace: ')),
       getOutHelpWidth: () => width,
       getErrHelpWidth: () => width,
     },
@@ -128,9 +122,8 @@ const headings = {
 } as const;
 
 function logTo(err: (line: string) => void): KafkaLog {
-  const write = (level: string) => (fields: object, message: string) => {
+  const write = (level: string) => (fields: object, message: string) =>
     err(`${level}: ${message} ${JSON.stringify(fields)}`);
-  };
   return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
 }
 

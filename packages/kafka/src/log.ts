@@ -16,9 +16,8 @@ export interface KafkaLog {
  */
 export function bridgeLog(log: KafkaLog): logCreator {
   return () =>
-    ({ namespace, label, log: { message, ...fields } }) => {
+    ({ namespace, label, log: { message, ...fields } }) =>
       log.debug({ kafka: namespace, kafkaLevel: label, ...withoutNoise(fields) }, message);
-    };
 }
 
 /** Removes the library's stacks, and the time and logger, which each line has already. */

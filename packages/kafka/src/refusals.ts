@@ -59,7 +59,5 @@ export function watchRefusals(
     }
   };
   void watch();
-  return () => {
-    ending.abort();
-  };
+  return () => ending.abort();
 }

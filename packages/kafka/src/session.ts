@@ -154,9 +154,7 @@ export function startSession(options: SessionOptions): Session {
   const leave = (): Promise<void> =>
     starting
       .then(() => consumer.disconnect())
-      .catch((error: unknown) => {
-        log.debug({ err: error, ...fields }, 'leaving the group failed');
-      });
+      .catch((error: unknown) => log.debug({ err: error, ...fields }, 'leaving the group failed'));
 
   return {
     joined: joined.promise,

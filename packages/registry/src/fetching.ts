@@ -120,12 +120,8 @@ export function createFetcher({ request, onFetched, limits }: FetcherOptions) {
       const fetch: Fetch = { failures: 0, dueAt: Infinity, firstAnswer };
       fetches.set(id, fetch);
       newIds.push(id);
-      const timer = setTimeout(() => {
-        stopWaiting(fetch);
-      }, waitMs).unref();
-      void firstAnswer.promise.then(() => {
-        clearTimeout(timer);
-      });
+      const timer = setTimeout(() => stopWaiting(fetch), waitMs).unref();
+      void firstAnswer.promise.then(() => clearTimeout(timer));
       startRequests();
       return firstAnswer.promise;
     },

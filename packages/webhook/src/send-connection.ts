@@ -278,9 +278,7 @@ function guardedLookup({ policy, lookup }: DialOptions): LookupFunction {
           callback(null, first.address, first.family);
         }
       },
-      (error: unknown) => {
-        callback(error as NodeJS.ErrnoException, []);
-      },
+      (error: unknown) => callback(error as NodeJS.ErrnoException, []),
     );
   };
 }

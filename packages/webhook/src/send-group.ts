@@ -17,13 +17,9 @@ const maxUnreadInPool = 16;
 /** Limits on all connections of a sender together. */
 export class SharedLimits {
   /** Idle connections that are kept alive. */
-  readonly idle = new Bounded(1_000, (connection) => {
-    connection.end();
-  });
+  readonly idle = new Bounded(1_000, (connection) => connection.end());
   /** Connections whose response has a status, but was not read to its end. */
-  readonly unread = new Bounded(512, (connection) => {
-    connection.cut();
-  });
+  readonly unread = new Bounded(512, (connection) => connection.cut());
 }
 
 /** A set of connections. Where one is added beyond `max`, the oldest is evicted. */
@@ -116,9 +112,7 @@ class Pool implements ConnectionOwner {
   readonly #all = new Set<Connection>();
   /** The most recently used connection is last. */
   readonly #free: Connection[] = [];
-  readonly #unread = new Bounded(maxUnreadInPool, (connection) => {
-    connection.cut();
-  });
+  readonly #unread = new Bounded(maxUnreadInPool, (connection) => connection.cut());
   #retired = false;
 
   constructor(origin: string, options: ConnectionOptions, shared: SharedLimits, onEmpty: () => void) {

@@ -35,9 +35,7 @@ export function createPools(options: PoolsOptions) {
   /** By TLS settings. */
   const others = new LRUCache<string, ConnectionGroup>({
     max: maxGroups,
-    dispose: (group) => {
-      group.retire();
-    },
+    dispose: (group) => group.retire(),
   });
 
   const sweep = setInterval(() => {

@@ -74,9 +74,7 @@ export function createSender(options: SenderOptions): Sender {
         const { destinationId, origin, path, method = 'POST', headers, body, tls, retryOn, keep } = sent;
         const request = { origin, path, method, headers: headers as string[], body };
         let group: ConnectionGroup;
-        const sendAgain = (): void => {
-          group.dispatchAlone(destinationId, request, exchange);
-        };
+        const sendAgain = (): void => group.dispatchAlone(destinationId, request, exchange);
         const limitMs = Math.min(sent.timeoutMs ?? timeoutMs, timeoutMs);
         const exchange = new Exchange({ timeoutMs: limitMs, now, answer, sendAgain, retryOn, keep });
         try {
@@ -121,9 +119,7 @@ class Exchange implements CarriedExchange {
 
   constructor(options: ExchangeOptions) {
     this.#options = options;
-    this.#timer = setTimeout(() => {
-      this.#expire();
-    }, options.timeoutMs);
+    this.#timer = setTimeout(() => this.#expire(), options.timeoutMs);
   }
 
   assigned(carrier: Carrier): void {

@@ -121,9 +121,7 @@ export async function openControl(
     }),
   );
   // Control also starts where Kafka accepts no changes. The first one that it accepts marks the topics too.
-  config.claim().catch((error: unknown) => {
-    log.warn({ err: error }, 'topics not marked with their owner');
-  });
+  config.claim().catch((error: unknown) => log.warn({ err: error }, 'topics not marked with their owner'));
   metrics.gauge('tailrace_config_age_seconds', () => config.ageMs / 1_000);
   const expiredSecrets = removeExpiredSecrets({ config, log });
   service.onClose('previous secrets', () => expiredSecrets.close());

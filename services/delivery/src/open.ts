@@ -85,9 +85,7 @@ export async function openDelivery(
   const partitions = await service.whenAvailable('equal partition counts', () =>
     watchPartitions({ kafka, names, topics, log }),
   );
-  service.onClose('partition counts', () => {
-    partitions.close();
-  });
+  service.onClose('partition counts', () => partitions.close());
   service.health.add('partition-counts', () => partitions.check(), { everyMs: 1_000 });
   const config = await service.whenAvailable('the configuration', () =>
     openConfig(kafka, names.config, log, {
@@ -106,9 +104,7 @@ export async function openDelivery(
     createSender({ timeoutMs: settings.timeoutMs, policy: createAddressPolicy(settings.allowedNetworks) });
   service.onClose('connections to receivers', () => sender.close());
   const metrics = new DeliveryMetrics(service.metrics, { config, log, logAttempts: settings.logAttempts });
-  service.onClose('summaries of attempts', () => {
-    metrics.close();
-  });
+  service.onClose('summaries of attempts', () => metrics.close());
   const publisher = kafka.publisher();
   const ledger = await service.whenAvailable('the recalls', () =>
     openLedger(kafka, publisher, names.recalls, log),
@@ -127,9 +123,7 @@ export async function openDelivery(
   const { concurrencyPerDestination: perLane, concurrency: total } = settings;
   const limits = { perLane, total, ...buffered, ...ownLimits };
   const lanes = new Lanes(limits, {
-    onPressure: (traffic, high) => {
-      group.updatePressure(traffic, high);
-    },
+    onPressure: (traffic, high) => group.updatePressure(traffic, high),
     onBreaker: ({ destinationId, url, state }) => {
       log.warn({ destinationId, url, state }, 'circuit breaker');
       if (state === 'closed') signs.recovered(destinationId);

@@ -36,9 +36,7 @@ export class Pipeline {
   constructor(dependencies: PipelineDependencies) {
     this.#deps = dependencies;
     const { order, now } = dependencies;
-    const onDue = (job: Job): void => {
-      order.arrive(job);
-    };
+    const onDue = (job: Job): void => order.arrive(job);
     this.#due = new DelayQueue({ onDue, isStale: ({ work }) => work.revoked, now });
   }
 

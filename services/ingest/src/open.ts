@@ -21,9 +21,9 @@ export const ingest = defineService({
 
     const kafka = service.openKafka(settings.kafka, settings.peers);
 
-    await service.whenAvailable('its topics', async () => {
-      requireTopics(await kafka.listTopics(), [names.config, names.events, names.eventsRejected]);
-    });
+    await service.whenAvailable('its topics', async () =>
+      requireTopics(await kafka.listTopics(), [names.config, names.events, names.eventsRejected]),
+    );
     const config = await service.whenAvailable('the configuration', () =>
       openConfig(kafka, names.config, log, { owner: settings.owner }),
     );

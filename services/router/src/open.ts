@@ -43,9 +43,7 @@ export const router = defineService({
 
     const registry = settings.registry && openRegistry(settings.registry, log);
     if (registry) {
-      service.onClose('schema registry', () => {
-        registry.close();
-      });
+      service.onClose('schema registry', () => registry.close());
       service.health.add('schema-registry', () => registry.check(), { everyMs: 1_000 });
     }
     const frames = registry ?? noRegistry;
@@ -66,9 +64,7 @@ export const router = defineService({
     const publisher = kafka.publisher();
     const metrics = createRouterMetrics(service.metrics, config);
     const reusedIds = new ReusedIds({ metrics, log });
-    service.onClose('reused message ids', () => {
-      reusedIds.close();
-    });
+    service.onClose('reused message ids', () => reusedIds.close());
     const { tracing } = service;
     const rejecter = createRejecter({ topic: names.eventsRejected, publisher, metrics, log, tracing });
     const processRecord = createProcessor({

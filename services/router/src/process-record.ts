@@ -173,9 +173,7 @@ export function createProcessor(deps: ProcessorDependencies): ProcessRecord {
       failures.push(failure);
     };
     const publishing = deliveries.map(({ destinationId, record }) =>
-      publisher.publish(record).then(() => {
-        metrics.countDelivery(destinationId);
-      }, hasFailed),
+      publisher.publish(record).then(() => metrics.countDelivery(destinationId), hasFailed),
     );
     if (decision) publishing.push(publisher.publish(decision).catch(hasFailed));
     await Promise.all(publishing);

@@ -33,9 +33,7 @@ export async function runMaven(
     if (line.includes('ERROR')) problems.push(line.replace(/^.*?ERROR\S*\s*/, ''));
   });
   const failure = await new Promise<string | undefined>((resolve) => {
-    maven.on('error', (error) => {
-      resolve(error.message);
-    });
+    maven.on('error', (error) => resolve(error.message));
     maven.on('close', (code, signal) => {
       const said = problems.find((problem) => problem !== '');
       resolve(code === 0 ? undefined : (said ?? `it ended with ${signal ?? code}`));

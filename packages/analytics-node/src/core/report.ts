@@ -34,9 +34,8 @@ export function reporter(
 ): (error: AnalyticsError) => void {
   return (error) => {
     debug?.(error.message);
-    const failed = (thrown: unknown): void => {
+    const failed = (thrown: unknown): void =>
       write(`analytics: onError failed: ${reasonOf(thrown)}; it was called because ${error.message}`);
-    };
     try {
       // A function with async is a function that returns void for the compiler.
       const returned = onError(error) as Partial<PromiseLike<unknown>> | undefined;
@@ -52,9 +51,7 @@ export type Debug = ((line: string) => void) | undefined;
 
 export function debugOf({ debug, write }: Platform): Debug {
   if (!isEnabled(debug ?? '')) return undefined;
-  return (line) => {
-    write(`${new Date().toISOString()} analytics ${line}`);
-  };
+  return (line) => write(`${new Date().toISOString()} analytics ${line}`);
 }
 
 /**

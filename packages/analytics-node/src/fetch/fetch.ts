@@ -63,9 +63,7 @@ export function fetchTransport({ writeKey, url, timeoutMs, context, fetch }: Fet
       let isSlow = false as boolean;
       let stop = (): void => undefined;
       const stopped = new Promise<never>((_, reject) => {
-        stop = () => {
-          reject(new Error('the client was closed'));
-        };
+        stop = () => reject(new Error('the client was closed'));
       });
       const abort = (): void => {
         controller.abort();

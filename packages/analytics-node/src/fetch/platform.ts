@@ -6,9 +6,7 @@ const encoder = new TextEncoder();
 export const webPlatform: Platform = {
   byteLength: (text) => encoder.encode(text).length,
   uuid,
-  write: (line) => {
-    console.warn(line);
-  },
+  write: (line) => console.warn(line),
   get debug() {
     try {
       return (globalThis as { localStorage?: { debug?: string } }).localStorage?.debug;

@@ -72,9 +72,8 @@ function openStore(
     maxBytes: segmentBytes,
     syncAfterMs,
     next,
-    onFailure: (reason) => {
-      report(new AnalyticsError('queue-damaged', `The file queue cannot be written: ${reason}`));
-    },
+    onFailure: (reason) =>
+      report(new AnalyticsError('queue-damaged', `The file queue cannot be written: ${reason}`)),
     onFull: (segment) => segments.push(segment),
   });
 
@@ -104,9 +103,7 @@ function openStore(
     removeSettled();
   };
   removeSettled();
-  const onExit = (): void => {
-    writer.close();
-  };
+  const onExit = (): void => writer.close();
   process.on('exit', onExit);
 
   return {

@@ -72,9 +72,7 @@ export function readSegments(directory: string): Found {
 }
 
 export function segmentOf(file: string, end: number, bytes: number): Segment {
-  const remove = (): void => {
-    rmSync(file, { force: true });
-  };
+  const remove = (): void => rmSync(file, { force: true });
   return { end, bytes, file, remove };
 }
 

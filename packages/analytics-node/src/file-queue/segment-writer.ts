@@ -72,9 +72,7 @@ export function createSegmentWriter(settings: SegmentWriterSettings) {
       fdatasyncSync(old);
       closeSync(old);
     } else {
-      fdatasync(old, () => {
-        closeSync(old);
-      });
+      fdatasync(old, () => closeSync(old));
     }
     if (settledBelow >= next) segment.remove();
   };
@@ -145,10 +143,7 @@ export function createSegmentWriter(settings: SegmentWriterSettings) {
 
   const later = (): void => {
     if (closed) guarded(write);
-    else
-      turn ??= setImmediate(() => {
-        guarded(write);
-      });
+    else turn ??= setImmediate(() => guarded(write));
   };
 
   return {

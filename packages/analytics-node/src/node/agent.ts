@@ -53,9 +53,7 @@ export function agentOf({ agent, tls, proxy }: ConnectionOptions, url: URL): Use
     return {
       agent: plain,
       abandon: () => undefined,
-      close: () => {
-        plain.destroy();
-      },
+      close: () => plain.destroy(),
     };
   }
   // The types of node:tls do not take undefined or read-only lists.
@@ -63,12 +61,8 @@ export function agentOf({ agent, tls, proxy }: ConnectionOptions, url: URL): Use
   const secure = new TunnelAgent({ ...options, ...untyped });
   return {
     agent: secure,
-    abandon: (reason) => {
-      secure.abandon(reason);
-    },
-    close: () => {
-      secure.destroy();
-    },
+    abandon: (reason) => secure.abandon(reason),
+    close: () => secure.destroy(),
   };
 }
 

@@ -58,9 +58,7 @@ export function httpTransport(settings: NodeHttpSettings): Transport {
           agent.abandon(reason);
           if (!isAnswered) reject(reason);
         };
-        const abort = (): void => {
-          end(new Error('the client was closed'));
-        };
+        const abort = (): void => end(new Error('the client was closed'));
         const timer = setTimeout(() => {
           isSlow = true;
           end(new Error(`no answer within ${timeoutMs} ms`));
@@ -125,9 +123,7 @@ function readAnswer(
     else if (isCutOff || isTooLong) resolve({ ...answer, body: '' });
     else {
       decode(Buffer.concat(parts), headers['content-encoding']).then(
-        (body) => {
-          resolve({ ...answer, body });
-        },
+        (body) => resolve({ ...answer, body }),
         (error: unknown) => {
           if (status >= 300) resolve({ ...answer, body: '' });
           else reject(new Error(`the answer ${status} cannot be read: ${reasonOf(error)}`));

@@ -19,9 +19,7 @@ export function kafkaTransport({ producer, topic, writeKey }: KafkaSettings): Tr
       const messages = calls.map(({ json, userKey }) => ({ key: userKey, value: json, headers }));
       // A send cannot be cancelled. Only waiting for it ends.
       return new Promise((resolve) => {
-        const stop = (): void => {
-          resolve({ kind: 'failed', reason: 'the client was closed' });
-        };
+        const stop = (): void => resolve({ kind: 'failed', reason: 'the client was closed' });
         signal.addEventListener('abort', stop);
         void produce(producer, topic, messages).then((outcome) => {
           signal.removeEventListener('abort', stop);

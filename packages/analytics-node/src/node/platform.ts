@@ -5,9 +5,7 @@ import type { Platform } from '../core/platform.ts';
 export const nodePlatform: Platform = {
   byteLength: (text) => Buffer.byteLength(text),
   uuid: randomUUID,
-  write: (line) => {
-    process.stderr.write(`${line}\n`);
-  },
+  write: (line) => process.stderr.write(`${line}\n`),
   get debug() {
     return process.env['DEBUG'];
   },

@@ -150,9 +150,7 @@ export function openApi({ env }: Pick<CommandContext, 'env'>): Api {
       }),
     async *follow<T>(path: string, query: Query, signal: AbortSignal, onOpen: () => void) {
       const silence = new AbortController();
-      const onSilence = (): void => {
-        silence.abort();
-      };
+      const onSilence = (): void => silence.abort();
       let timer = setTimeout(onSilence, silenceTimeoutMs);
       let body: Readable | undefined;
       try {

@@ -38,7 +38,6 @@ export function absoluteTimes(values: Period, filter: DeadLetterFilter): string[
 }
 
 export function showReading(terminal: Terminal): ReadOptions['onProgress'] {
-  return ({ read, total }) => {
+  return ({ read, total }) =>
     terminal.progress(`Reading: ${formatCount(read)} of ${formatCount(total)} records`);
-  };
 }

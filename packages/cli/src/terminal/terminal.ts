@@ -35,9 +35,7 @@ export function processTerminal(): Terminal {
       // readline consumes Ctrl-C while it reads.
       lines.once('SIGINT', () => process.kill(process.pid, 'SIGINT'));
       const answer = await new Promise<string>((resolve) => {
-        lines.once('close', () => {
-          resolve('no');
-        });
+        lines.once('close', () => resolve('no'));
         lines.question(`${question} [y/N] `, resolve);
       });
       lines.close();
@@ -46,9 +44,7 @@ export function processTerminal(): Terminal {
     interruption() {
       const interruption = new AbortController();
       for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-        process.once(signal, () => {
-          interruption.abort();
-        });
+        process.once(signal, () => interruption.abort());
       }
       return interruption.signal;
     },

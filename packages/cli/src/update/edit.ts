@@ -118,12 +118,10 @@ function withoutComments(text: string): string {
 async function runEditor(editor: string, file: string): Promise<void> {
   const child = spawn('/bin/sh', ['-c', `${editor} "$0"`, file], { stdio: 'inherit' });
   const how = await new Promise<string | undefined>((resolve) => {
-    child.once('error', (error) => {
-      resolve(error.message);
-    });
-    child.once('close', (code, signal) => {
-      resolve(code === 0 ? undefined : `it ended with ${signal ?? String(code)}`);
-    });
+    child.once('error', (error) => resolve(error.message));
+    child.once('close', (code, signal) =>
+      resolve(code === 0 ? undefined : `it ended with ${signal ?? String(code)}`),
+    );
   });
   if (how !== undefined)
     throw new UsageError(`the editor ${JSON.stringify(editor)} failed: ${how}; nothing was changed`);

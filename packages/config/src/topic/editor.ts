@@ -149,11 +149,8 @@ export async function openConfigEditor(
     }
   };
   const isUnconfirmed = (): boolean => unconfirmed !== undefined;
-  const view = await followState(kafka, topic, log, state, onRecord);
-  if (state.ownedByOther || (state.locked.size > 0 && !(mayReplaceLocked && secretKeys.current))) {
-    await view.close();
-    throw state.ownedByOther ?? lockedError(state);
-  }
+  const mayBeLocked = mayReplaceLocked && secretKeys.current !== undefined;
+  const view = await followState(kafka, topic, log, { state, onRecord, mayBeLocked });
 
   let publisher: ExclusivePublisher | undefined;
   const closePublisher = async (): Promise<void> => {

@@ -46,17 +46,13 @@ export interface ConfigOptions {
  * @throws TailraceError `kafka-unavailable`, `kafka-refused-credentials`, `other-owner`; `secret-locked` if `secretKeys` do not
  *   decrypt every secret
  */
-export async function openConfig(
+export function openConfig(
   kafka: Pick<Kafka, 'follow'>,
   topic: string,
   log: Pick<KafkaLog, 'warn'>,
   { secretKeys, owner }: ConfigOptions = {},
 ): Promise<ConfigView> {
-  const state = createState(secretKeys, { holds: true, owner });
-  const view = await followState(kafka, topic, log, state);
-  if (!state.ownedByOther && state.locked.size === 0) return view;
-  await view.close();
-  throw state.ownedByOther ?? lockedError(state);
+  return followState(kafka, topic, log, { state: createState(secretKeys, { holds: true, owner }) });
 }
 
 /** @throws TailraceError `config-needs-newer-release`, `other-owner`, see {@link ConfigView.unmet} */
@@ -78,13 +74,24 @@ export async function checkTopicExists(kafka: Pick<Kafka, 'listTopics'>, topic: 
   );
 }
 
-/** A view of `state`, kept up to date. Calls `onRecord` with each record once it is in force. */
+interface Following {
+  readonly state: ConfigState;
+  /** Called with each record once it is in force. */
+  readonly onRecord?: (record: ConsumedRecord) => void;
+  /** Whether secrets may be locked. */
+  readonly mayBeLocked?: boolean;
+}
+
+/**
+ * A view of the state, kept up to date.
+ *
+ * @throws TailraceError as {@link openConfig}
+ */
 export async function followState(
   kafka: Pick<Kafka, 'follow'>,
   topic: string,
   log: Pick<KafkaLog, 'warn'>,
-  state: ConfigState,
-  onRecord: (record: ConsumedRecord) => void = () => undefined,
+  { state, onRecord = () => undefined, mayBeLocked = false }: Following,
 ): Promise<ConfigView> {
   const listeners = new Set<(change: ConfigChange) => void>();
 
@@ -109,6 +116,10 @@ export async function followState(
       for (const listener of listeners) listener({ kind, id });
     },
   });
+  if (state.ownedByOther || (state.locked.size > 0 && !mayBeLocked)) {
+    await follower.close();
+    throw state.ownedByOther ?? lockedError(state);
+  }
 
   return {
     ...state.lookup,

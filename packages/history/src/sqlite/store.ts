@@ -33,9 +33,7 @@ export function openStore(folder: string, origin: string, prepare?: (db: Databas
     db = open(file);
     prepare?.(db);
     db.exec('PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL;');
-    return checked(storeOf(db, true), (opened) => {
-      create(opened, madeOf);
-    });
+    return checked(storeOf(db, true), (opened) => create(opened, madeOf));
   }
   return checked(storeOf(db, false), requireSpace);
 }

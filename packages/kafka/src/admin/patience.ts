@@ -58,14 +58,10 @@ export async function patiently<T>(
   };
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(
-    () => {
-      late.reject(stillWaiting(what, patience, last));
-    },
+    () => late.reject(stillWaiting(what, patience, last)),
     Math.max(0, patience.deadline - performance.now()),
   );
-  const reports = setInterval(() => {
-    patience.onWait(what);
-  }, reportEveryMs);
+  const reports = setInterval(() => patience.onWait(what), reportEveryMs);
   const result = repeat();
   result.catch(() => undefined);
   try {

@@ -168,9 +168,7 @@ export function createCommitter(
     }, milliseconds);
   };
 
-  const pause = (): void => {
-    clearInterval(timer);
-  };
+  const pause = (): void => clearInterval(timer);
 
   const finish = (): Promise<void> => {
     mayHold = false;

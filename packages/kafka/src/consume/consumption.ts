@@ -105,9 +105,7 @@ export async function startConsumption(
     groupId,
     topics,
     onRecord,
-    onUnreadable = (_batch: UnreadableBatch, work: Work) => {
-      work.done();
-    },
+    onUnreadable = (_batch: UnreadableBatch, work: Work) => work.done(),
     limits = () => defaultLimits,
     commitIntervalMs = 400,
     commitsLateAfterMs = 2_000,
@@ -264,9 +262,7 @@ export async function startConsumption(
     ...dependencies,
     topics,
     partitions,
-    relocate: (partition) => {
-      assignment.relocate(partition);
-    },
+    relocate: (partition) => assignment.relocate(partition),
   });
 
   // Others may be able to do the work. This replica joins again when Kafka accepts it.

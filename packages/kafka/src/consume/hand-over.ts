@@ -22,9 +22,7 @@ export class HandOver {
     if (leaving.length === 0) this.end();
     this.#leaving = leaving;
     if (!this.isUnderWay) return;
-    this.#timer ??= setTimeout(() => {
-      this.#finish();
-    }, this.#limitMs);
+    this.#timer ??= setTimeout(() => this.#finish(), this.#limitMs);
     this.committed();
   }
 

@@ -66,9 +66,7 @@ export function startIdleTopics({
     timer = setTimeout(include, everyMs).unref();
   });
   // The brokers may have changed.
-  consumer.on(consumer.events.GROUP_JOIN, () => {
-    begun.clear();
-  });
+  consumer.on(consumer.events.GROUP_JOIN, () => begun.clear());
 
   return {
     leftMs: () => (pausedUntil === undefined ? Infinity : pausedUntil - performance.now()),

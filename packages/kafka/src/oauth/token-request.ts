@@ -96,9 +96,9 @@ function post(
           else chunks.push(chunk);
         });
         response.on('error', reject);
-        response.on('end', () => {
-          resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString() });
-        });
+        response.on('end', () =>
+          resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString() }),
+        );
       },
     );
     sent.on('error', reject);

@@ -143,9 +143,10 @@ export class BatchingPublisher implements Publisher {
   async close({ timeoutMs = 10_000 } = {}): Promise<void> {
     this.#closing = true;
     if (!this.#idle) {
-      const timer = setTimeout(() => {
-        this.#rejectWhere(() => true, new TailraceError('shutting-down'));
-      }, timeoutMs);
+      const timer = setTimeout(
+        () => this.#rejectWhere(() => true, new TailraceError('shutting-down')),
+        timeoutMs,
+      );
       await new Promise<void>((resolve) => {
         this.#onIdle = resolve;
       });
@@ -211,12 +212,8 @@ export class BatchingPublisher implements Publisher {
       lingerMs,
       compressFromBytes: this.#options.compressFromBytes,
       rejectsMissing: Number.isFinite(this.#options.giveUpAfterMs),
-      settle: (pending, error) => {
-        this.#settle(pending, error);
-      },
-      isolate: (failed) => {
-        this.#isolate(failed);
-      },
+      settle: (pending, error) => this.#settle(pending, error),
+      isolate: (failed) => this.#isolate(failed),
       discard: (producer) => {
         if (producer) this.#discard(producer);
       },

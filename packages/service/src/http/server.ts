@@ -69,9 +69,9 @@ export async function listen(
   setting: string,
 ): Promise<number> {
   await new Promise<void>((listening, failed) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      failed(error.code === 'EADDRNOTAVAIL' ? foreignHost(host) : unusablePort(error, port, setting));
-    });
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      failed(error.code === 'EADDRNOTAVAIL' ? foreignHost(host) : unusablePort(error, port, setting)),
+    );
     server.listen({ port, ...(host !== undefined && { host }) }, listening);
   });
   return (server.address() as AddressInfo).port;

@@ -9,9 +9,7 @@ export type Log = Logger;
 /** The log of the process. Buffered lines are written when the process exits. */
 export function createLog(service: string, level: LogLevel): Log {
   const output = new Output(1);
-  process.on('exit', () => {
-    output.flush();
-  });
+  process.on('exit', () => output.flush());
   return createLogTo(output, service, level);
 }
 

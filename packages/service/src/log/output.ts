@@ -19,9 +19,7 @@ export class Output {
 
   constructor(fd: number) {
     this.#fd = fd;
-    setInterval(() => {
-      this.flush();
-    }, flushEveryMs).unref();
+    setInterval(() => this.flush(), flushEveryMs).unref();
   }
 
   write(line: string): void {

@@ -50,9 +50,7 @@ export class Health {
 
 async function run(name: string, check: HealthCheck, timeoutMs: number): Promise<CheckReport> {
   const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => {
-    late.reject(new Error(`no answer within ${timeoutMs} ms`));
-  }, timeoutMs);
+  const timer = setTimeout(() => late.reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
   try {
     await Promise.race([check(), late.promise]);
     return { name, ok: true };

@@ -49,12 +49,8 @@ export async function startProbeServer(options: {
     const path = request.url?.split('?', 1)[0] ?? '';
     const answer = answers[path] ?? (() => Promise.resolve(json(404, { paths: Object.keys(answers) })));
     answer().then(
-      (found) => {
-        send(request, response, found);
-      },
-      (error: unknown) => {
-        response.writeHead(500).end(String(error));
-      },
+      (found) => send(request, response, found),
+      (error: unknown) => response.writeHead(500).end(String(error)),
     );
   });
   const port = await listen(server, options, 'TAILRACE_METRICS_PORT');

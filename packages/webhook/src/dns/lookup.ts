@@ -74,9 +74,8 @@ export function createNameLookup(options: NameLookupOptions = {}): NameLookup {
       reject(failure);
     };
     const started = queues.add(queueOf(name), async () => {
-      const giveUp = (): void => {
+      const giveUp = (): void =>
         fail(new LookupFailed('EAI_AGAIN', `${hostname}: no name server answered within ${giveUpMs} ms`));
-      };
       // After a busy event loop the answer may be waiting to be read. It is read before immediates run.
       const timer = setTimeout(() => setImmediate(giveUp), giveUpMs);
       try {

@@ -214,9 +214,7 @@ export class Audiences {
     };
     const { membership, signal } = room;
     const ratePerSecond = this.#rateOf(target);
-    const onStarted = (): void => {
-      started.resolve(undefined);
-    };
+    const onStarted = (): void => started.resolve(undefined);
     const sync = new Sync(
       { ...this.#options, view: this.#view },
       { audience, membership, ratePerSecond, signal, onStarted },

@@ -23,13 +23,9 @@ export function takeRoom(
   using taken = new DisposableStack();
   taken.use(place);
   const maxBytes = isLimited ? amounts.membershipBytesOfLimited : undefined;
-  const membership = taken.adopt(openMembership(folder, maxBytes), (membership) => {
-    membership.close();
-  });
+  const membership = taken.adopt(openMembership(folder, maxBytes), (membership) => membership.close());
   const late = new AbortController();
-  const onLate = (): void => {
-    late.abort(tooLongProblem);
-  };
+  const onLate = (): void => late.abort(tooLongProblem);
   if (isLimited) taken.adopt(setTimeout(onLate, longestMs), clearTimeout);
   return new Room(taken.move(), membership, AbortSignal.any([closing, late.signal]));
 }

@@ -107,9 +107,7 @@ export function audienceRoutes(app: Api, audiences: Audiences, config: Pick<Conf
   // A separate scope: only here the body is a stream of any length.
   void app.register((scope, _options, done) => {
     scope.removeAllContentTypeParsers();
-    scope.addContentTypeParser(Object.keys(formats), (_request, _payload, parsed) => {
-      parsed(null, '');
-    });
+    scope.addContentTypeParser(Object.keys(formats), (_request, _payload, parsed) => parsed(null, ''));
     routesOf(scope, 'Audiences').put('/sources/:id/audiences/:name', {
       operationId: 'syncAudience',
       summary: 'Replace the members of an audience',

@@ -86,13 +86,11 @@ export function auditRequests(
       ...(outcome === 'refused' && { code: errorCode }),
       ...(notRecorded && { notRecorded }),
     });
-    publisher.publish(encodeAudit(topic, entry)).catch((error: unknown) => {
-      log.error({ err: error, record: entry }, 'audit record not written');
-    });
+    publisher
+      .publish(encodeAudit(topic, entry))
+      .catch((error: unknown) => log.error({ err: error, record: entry }, 'audit record not written'));
   };
-  app.addHook('preHandler', (request, _reply, next) => {
-    withinRequest(request, next);
-  });
+  app.addHook('preHandler', (request, _reply, next) => withinRequest(request, next));
   /** Those whose answer is a stream, which are recorded when it begins: its client may leave, and then it has no response. */
   const streamed = new WeakSet<FastifyRequest>();
   app.addHook('onSend', (request, reply, payload, done) => {

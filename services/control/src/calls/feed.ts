@@ -125,9 +125,7 @@ export class CallFeed {
   }
 
   async #start(): Promise<Tail> {
-    this.#ticking = setInterval(() => {
-      this.#tick();
-    }, tickMs);
+    this.#ticking = setInterval(() => this.#tick(), tickMs);
     await this.#closing;
     const { kafka } = this.#needs;
     const offsets = new Map(

@@ -52,9 +52,7 @@ export function callRoutes(
         caller,
         event: query.event,
         userId: query.userId,
-        send: (line) => {
-          send(line);
-        },
+        send: (line) => send(line),
       });
       try {
         send = streams.open(caller, reply, {

@@ -265,9 +265,7 @@ export class Deletions {
   /** Waits for the next poll, or until a request is written here. */
   async #waitForRequests(): Promise<void> {
     const waiting = new AbortController();
-    this.#wake = () => {
-      waiting.abort();
-    };
+    this.#wake = () => waiting.abort();
     await wait(pollMs, undefined, { signal: waiting.signal, ref: false }).catch(() => undefined);
     this.#wake = undefined;
   }

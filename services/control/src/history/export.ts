@@ -49,9 +49,7 @@ export class Exports {
     const first = await read({ limit: pageRows });
     const lines = Readable.from(linesOf({ name, columns, read }, first, caller));
     const held = started.move();
-    lines.once('close', () => {
-      held.dispose();
-    });
+    lines.once('close', () => held.dispose());
     return await reply
       .header('content-type', 'text/csv; charset=utf-8')
       .header('content-disposition', `attachment; filename="${name}.csv"`)

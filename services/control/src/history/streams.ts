@@ -89,9 +89,7 @@ export class Streams {
   /** @param signal ends all streams */
   constructor(history: Pick<History, 'onAttempt'>, signal: AbortSignal) {
     this.#signal = signal;
-    history.onAttempt((record, bytes) => {
-      this.#accept(record, bytes);
-    });
+    history.onAttempt((record, bytes) => this.#accept(record, bytes));
   }
 
   /** The id of the latest attempt; 0 before the first. */
@@ -114,9 +112,7 @@ export class Streams {
     if (this.#signal.aborted) throw new TailraceError('shutting-down');
     const place = this.#places.take(caller);
     const stream = new Stream(caller, content);
-    const end = (): void => {
-      stream.end();
-    };
+    const end = (): void => stream.end();
     this.#signal.addEventListener('abort', end, { once: true });
     this.#open.add(stream);
     // The parts of the others are smaller now.
@@ -196,9 +192,7 @@ class Stream {
       },
     });
     this.bytes.push(content.first);
-    this.#ticking = setInterval(() => {
-      this.#tick();
-    }, tickMs);
+    this.#ticking = setInterval(() => this.#tick(), tickMs);
   }
 
   add(piece: Buffer, part: number): void {

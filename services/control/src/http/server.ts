@@ -57,9 +57,7 @@ export function createServer(trustedProxies: readonly Cidr[], log: Pick<Log, 'er
   return {
     app,
     answerUnknownRoutes() {
-      app.addHook('onRoute', (route) => {
-        paths.add(route);
-      });
+      app.addHook('onRoute', (route) => paths.add(route));
       app.setNotFoundHandler((request, reply) => {
         throw unknownRoute(paths, request, reply);
       });

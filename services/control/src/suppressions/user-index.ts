@@ -54,9 +54,7 @@ export function openUserIndex(folder: string) {
   const commit = (): void => {
     if (!inTransaction) return;
     inTransaction = false;
-    attempt(() => {
-      database.exec('COMMIT');
-    });
+    attempt(() => database.exec('COMMIT'));
   };
   /** One transaction for the records of one turn of the event loop, which a fetch delivers together. */
   const begin = (): void => {
@@ -101,9 +99,7 @@ export function openUserIndex(folder: string) {
   return {
     /** Does not throw. */
     put(record: SuppressionRecord): void {
-      attempt(() => {
-        put(record);
-      });
+      attempt(() => put(record));
     },
     suppressed: (userId: string) => found(suppressedKey(userId)) as SuppressedUser | undefined,
     /** At most `limit` suppressed users after the id `after`, in the order of the bytes of their ids. */

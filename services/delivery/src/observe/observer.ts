@@ -85,9 +85,9 @@ export class Observer {
       ? ended.then(() => publisher.publish({ ...outgoing, headers: this.#headers(delivery, results) }))
       : publisher.publish(outgoing);
     // The delivery does not depend on this record.
-    return published.catch((error: unknown) => {
-      log.debug({ err: error, deliveryId }, 'attempt record not published');
-    });
+    return published.catch((error: unknown) =>
+      log.debug({ err: error, deliveryId }, 'attempt record not published'),
+    );
   }
 
   #headers({ destinationId }: Delivery, results: readonly UrlResult[]): Record<string, string> {

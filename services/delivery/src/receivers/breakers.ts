@@ -78,9 +78,7 @@ export class Breakers {
     if (permission === 'park') return undefined;
     return {
       isProbe: permission === 'probe',
-      report: (succeeded) => {
-        this.#breaker(destinationId, url).report(succeeded, performance.now());
-      },
+      report: (succeeded) => this.#breaker(destinationId, url).report(succeeded, performance.now()),
     };
   }
 

@@ -64,9 +64,9 @@ export class Settle {
     const { work, delivery, order } = job;
     const isFailure = effect.kind === 'retry' || effect.cause === 'parked';
     if (isFailure && !work.revoked) signs.failed.add(delivery.destinationId);
-    const dueAt = followUps.write(work, effect, () => {
-      observer.waits(job, effect.kind === 'wait' ? effect.cause : undefined);
-    });
+    const dueAt = followUps.write(work, effect, () =>
+      observer.waits(job, effect.kind === 'wait' ? effect.cause : undefined),
+    );
     const until = Math.max(dueAt ?? 0, effect.delivery.placeAt ?? 0);
     order.left(job, until);
     if (attempt) {
@@ -95,9 +95,7 @@ export class Settle {
   writeMalformed(record: TrackedRecord, problem: string): void {
     const { followUps, observer } = this.#deps;
     const reason: DeadReason = 'malformed-record';
-    followUps.writeMalformed(record, reason, problem, () => {
-      observer.malformed(record, reason, problem);
-    });
+    followUps.writeMalformed(record, reason, problem, () => observer.malformed(record, reason, problem));
   }
 }
 

@@ -131,9 +131,7 @@ export function createAcceptor(dependencies: {
     }
     const record = eventRecord(names.events, reading.event, reading.json, origin);
     reserve([record], []);
-    return publisher.publish(record).then(() => {
-      metrics.acceptedCalls.inc({ type });
-    });
+    return publisher.publish(record).then(() => metrics.acceptedCalls.inc({ type }));
   };
 
   const readBatch = async (

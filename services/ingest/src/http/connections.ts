@@ -50,9 +50,7 @@ export function watchConnections(http: Server) {
       }
     }
   }, checkIntervalMs).unref();
-  http.on('close', () => {
-    clearInterval(timer);
-  });
+  http.on('close', () => clearInterval(timer));
 
   return {
     /** Keeps `memory` until `request` is read and its response sent, or the connection closes. */

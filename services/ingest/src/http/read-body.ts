@@ -84,9 +84,7 @@ function readInto(request: IncomingMessage, limit: BodyLimit, sink: BodySink): R
     stop();
     resolve(sink.take());
   };
-  const onClose = (): void => {
-    fail(new TailraceError('malformed-request'));
-  };
+  const onClose = (): void => fail(new TailraceError('malformed-request'));
   if (declaredBytes(request) > limit.bytes + maxDiscardedBytes) fail(new TailraceError(limit.exceeded));
   else request.on('data', onData).on('end', onEnd).on('close', onClose);
   return { body, stop };

@@ -263,9 +263,8 @@ async function refuseLate(error: unknown, memory: MemoryShare): Promise<never> {
 /** Reserves the memory of the records that wait for Kafka. The closure does not keep `bytes`. */
 function reserver(memory: MemoryShare, limit: BodyLimit, bytes: Buffer): Reserve {
   const unitBytes = unitBytesOf(bytes);
-  return (records, rejected) => {
+  return (records, rejected) =>
     memory.reserve(recordsBytes(records, unitBytes) + rejectionsBytes(rejected), limit.exceeded);
-  };
 }
 
 /** base64 or base64url. An unescaped plus sign arrives as a space. */

@@ -20,9 +20,7 @@ export class ReusedIds {
 
   constructor(options: ReusedIdsOptions) {
     this.#options = options;
-    this.#timer = setInterval(() => {
-      this.#write();
-    }, minuteMs).unref();
+    this.#timer = setInterval(() => this.#write(), minuteMs).unref();
   }
 
   report(sourceId: string, messageId: string): void {

@@ -66,18 +66,14 @@ export function createReceiver(deps: ReceiverDependencies): (record: TrackedReco
   const enqueue = (record: TrackedRecord): void => {
     waiting
       .enqueue(record)
-      .then(() => {
-        record.done();
-      })
+      .then(() => record.done())
       .catch((failure: unknown) => {
         if (isTailraceError(failure, 'record-too-large')) rejecter.reject(record, tooLargeToWait);
         else leaveUnfinished(failure);
       });
   };
 
-  return (record) => {
-    inKeyOrder(keyOf(record), () => receive(record));
-  };
+  return (record) => inKeyOrder(keyOf(record), () => receive(record));
 }
 
 const tooLargeToWait: Rejection = {

@@ -128,9 +128,7 @@ export function createWaitingQueue(deps: WaitingQueueDependencies) {
     }
   };
 
-  const onExpired = (records: number): void => {
-    metrics.expired.inc(records);
-  };
+  const onExpired = (records: number): void => metrics.expired.inc(records);
 
   const routeEntry: PassOptions['route'] = (partition, record, entry) => {
     const position = positionOf(record);

@@ -34,9 +34,7 @@ export function searchKafka(values: SearchValues, context: CommandContext): Prom
         secretKeys,
         signal,
         now: Date.now(),
-        onProgress: (text) => {
-          context.terminal.progress(text);
-        },
+        onProgress: (text) => context.terminal.progress(text),
       });
       const gaps = gapsOf(topics);
       const outcome = outcomeOf(matches, gaps);

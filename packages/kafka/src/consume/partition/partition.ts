@@ -166,9 +166,7 @@ export class Partition implements Progress {
       return;
     }
     this.#held.set(mark, performance.now());
-    const release = (): void => {
-      this.#release(mark);
-    };
+    const release = (): void => this.#release(mark);
     trace.then(release, release);
   }
 

@@ -20,11 +20,8 @@ export interface PauseNeeds {
 
 export function pauseRoutes(app: Api, { config, recalls, log }: PauseNeeds): void {
   const route = routesOf(app, 'Destinations', destinationErrors);
-  const { change } = destinationEntries(config);
-  const schema = {
-    headers: ifMatch,
-    response: destinationAnswer,
-  };
+  const { change, changeAndShow } = destinationEntries(config);
+  const schema = { headers: ifMatch, response: destinationAnswer };
 
   route.post('/destinations/:id/pause', {
     ...schema,
@@ -33,12 +30,10 @@ export function pauseRoutes(app: Api, { config, recalls, log }: PauseNeeds): voi
     description:
       'Its deliveries wait until it is resumed: nothing is attempted, retry windows do not run, and nothing is lost. ' +
       'Attempts in flight end normally. A test event can still be sent.',
-    handler: async (request, reply) => {
-      const { shown } = await change(request, reply, 'pause', (stored) =>
+    handler: (request, reply) =>
+      changeAndShow(request, reply, 'pause', (stored) =>
         stored.paused ? stored : { ...stored, paused: true },
-      );
-      return shown;
-    },
+      ),
   });
 
   route.post('/destinations/:id/resume', {

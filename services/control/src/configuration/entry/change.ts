@@ -73,8 +73,11 @@ export function entriesOf<Of extends Source | Destination>(
     return { entry, shown: show(entry, request.role), isWritten: written !== undefined };
   };
 
+  const changeAndShow = async (...of: Parameters<typeof change>): Promise<Of> => (await change(...of)).shown;
+
   return {
     change,
+    changeAndShow,
     get(request: FastifyRequest, reply: FastifyReply): Of {
       const id = idIn(request);
       const found = config[kind](id);
@@ -98,19 +101,15 @@ export function entriesOf<Of extends Source | Destination>(
       reply.status(201).header('location', `/v1/${kind}s/${result.id}`);
       return show(result, request.role);
     },
-    async replace(request: FastifyRequest, reply: FastifyReply): Promise<Of> {
-      const { shown } = await change(request, reply, 'replace', (stored, current) =>
+    replace: (request: FastifyRequest, reply: FastifyReply): Promise<Of> =>
+      changeAndShow(request, reply, 'replace', (stored, current) =>
         valid(withId(request.body, stored.id), stored, current),
-      );
-      return shown;
-    },
-    async update(request: FastifyRequest, reply: FastifyReply): Promise<Of> {
-      const { shown } = await change(request, reply, 'update', (stored, current) => {
+      ),
+    update: (request: FastifyRequest, reply: FastifyReply): Promise<Of> =>
+      changeAndShow(request, reply, 'update', (stored, current) => {
         const merged = mergePatch(show(stored, request.role), request.body);
         return valid(withId(merged, stored.id), stored, current);
-      });
-      return shown;
-    },
+      }),
     /** @param othersOf the other entries that are written with it */
     async remove(
       request: FastifyRequest,

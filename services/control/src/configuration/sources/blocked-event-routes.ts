@@ -20,30 +20,18 @@ const description =
 
 export function blockedEventRoutes(app: Api, config: ConfigEditor): void {
   const route = routesOf(app, 'Schema', ['invalid-configuration', 'conflict', 'precondition-failed']);
-  const { change } = sourceEntries(config);
+  const { changeAndShow } = sourceEntries(config);
   const schema = { headers: ifMatch, response: sourceAnswer };
   const block = { ...schema, summary: 'Block track calls of an event' };
   const unblock = { ...schema, summary: 'Stop blocking track calls of an event' };
 
-  const setBlocked = async (
-    request: FastifyRequest,
-    reply: FastifyReply,
-    event: string,
-    isBlocked: boolean,
-  ) => {
-    const { shown } = await change(
-      request,
-      reply,
-      `event.${isBlocked ? 'block' : 'unblock'}`,
-      (stored, current) => {
-        const before = stored.schema?.track?.blocked ?? [];
-        if (before.includes(event) === isBlocked) return stored;
-        const blocked = isBlocked ? [...before, event] : before.filter((other) => other !== event);
-        return validSource({ ...stored, schema: { track: { blocked } } }, current);
-      },
-    );
-    return shown;
-  };
+  const setBlocked = (request: FastifyRequest, reply: FastifyReply, event: string, isBlocked: boolean) =>
+    changeAndShow(request, reply, `event.${isBlocked ? 'block' : 'unblock'}`, (stored, current) => {
+      const before = stored.schema?.track?.blocked ?? [];
+      if (before.includes(event) === isBlocked) return stored;
+      const blocked = isBlocked ? [...before, event] : before.filter((other) => other !== event);
+      return validSource({ ...stored, schema: { track: { blocked } } }, current);
+    });
 
   route.put('/sources/:id/blocked-events', {
     ...block,

@@ -11,7 +11,7 @@ const maxWriteKeys = 20;
 
 export function writeKeyRoutes(app: Api, config: ConfigEditor): void {
   const route = routesOf(app, 'Sources', ['conflict', 'precondition-failed']);
-  const { change } = sourceEntries(config);
+  const { change, changeAndShow } = sourceEntries(config);
   route.post('/sources/:id/write-keys', {
     operationId: 'addWriteKey',
     summary: 'Add a generated write key to a source',
@@ -39,9 +39,9 @@ export function writeKeyRoutes(app: Api, config: ConfigEditor): void {
     description: 'Events with the key are refused from then on. The last key cannot be removed.',
     headers: ifMatch,
     response: sourceAnswer,
-    handler: async (request, reply) => {
-      const { key } = request.params;
-      const { shown } = await change(request, reply, 'write-key.remove', (stored, current) => {
+    handler: (request, reply) =>
+      changeAndShow(request, reply, 'write-key.remove', (stored, current) => {
+        const { key } = request.params;
         const writeKeys = stored.writeKeys.filter((writeKey) => writeKey !== key);
         if (writeKeys.length === stored.writeKeys.length) {
           throw new TailraceError('not-found', 'The source has no such write key.');
@@ -50,8 +50,6 @@ export function writeKeyRoutes(app: Api, config: ConfigEditor): void {
           throw new TailraceError('conflict', 'This is the last write key of the source. Add another first.');
         }
         return validSource({ ...stored, writeKeys }, current);
-      });
-      return shown;
-    },
+      }),
   });
 }

@@ -182,9 +182,7 @@ export class Recall {
   }
 
   #entryOf(part: Part, place: Pick<Work, 'offset' | 'partition' | 'timestamp'>, delivery: Delivery) {
-    return new Entry(part, place, delivery, this.#deps.now(), (entry) => {
-      this.#ended(entry);
-    });
+    return new Entry(part, place, delivery, this.#deps.now(), (entry) => this.#ended(entry));
   }
 
   /** Keeps a delivery that the group has read until there is capacity. */
@@ -227,10 +225,7 @@ export class Recall {
   #admits(entry: Entry): boolean {
     if (this.#isOver()) return false;
     const isAdmitted = this.#capacity.admits(entry);
-    if (this.#capacity.isHopeless)
-      setImmediate(() => {
-        this.stop();
-      });
+    if (this.#capacity.isHopeless) setImmediate(() => this.stop());
     return isAdmitted;
   }
 

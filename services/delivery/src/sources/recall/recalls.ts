@@ -68,9 +68,7 @@ export class Recalls {
       unfinished: (...part) => recalled.notFinished(group.unfinished(...part)),
       log,
     });
-    signs.onRecovery((destinationId) => {
-      this.#recovered(destinationId);
-    });
+    signs.onRecovery((destinationId) => this.#recovered(destinationId));
     receivers.onResume((destinationId) => {
       // The recall covers what is in Kafka when it begins.
       void pipeline.written().then(() => {
@@ -110,9 +108,7 @@ export class Recalls {
     this.#endedAt.clear();
     this.#deps.signs.failed.clear();
     if (this.#state === 'closed') return;
-    this.#timer ??= setInterval(() => {
-      this.#tick();
-    }, tickMs);
+    this.#timer ??= setInterval(() => this.#tick(), tickMs);
     for (const recall of this.#running.values()) recall.tick();
     // The group joins before its positions are available.
     setTimeout(() => {
@@ -185,9 +181,7 @@ export class Recalls {
       budget: this.#budget,
       passes: this.#passes,
       now,
-      onEnd: (ended, isLeft) => {
-        this.#ended(ended, isLeft);
-      },
+      onEnd: (ended, isLeft) => this.#ended(ended, isLeft),
     });
     this.#running.set(destinationId, recall);
     void this.#open(recall, numbers);

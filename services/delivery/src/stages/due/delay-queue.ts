@@ -108,9 +108,7 @@ export class DelayQueue<T> {
     }
     this.#wakesAt = next.dueAt;
     const delayMs = Math.min(Math.max(0, next.dueAt - this.#options.now()), longestSleepMs);
-    this.#timer = setTimeout(() => {
-      this.#wake();
-    }, delayMs);
+    this.#timer = setTimeout(() => this.#wake(), delayMs);
   }
 
   #wake(): void {

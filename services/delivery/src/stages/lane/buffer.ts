@@ -132,9 +132,7 @@ export class LaneBuffer {
     const isWatched = this.#isHigh.live || this.#isHigh.background || this.#readAhead.size > 0;
     if (isWatched && !this.#check) {
       this.#checkedAt = this.#options.clock().idle;
-      this.#check = setInterval(() => {
-        this.#relieve();
-      }, checkEveryMs);
+      this.#check = setInterval(() => this.#relieve(), checkEveryMs);
     } else if (!isWatched && this.#check) {
       clearInterval(this.#check);
       this.#check = undefined;

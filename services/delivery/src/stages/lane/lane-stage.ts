@@ -64,9 +64,7 @@ export class LaneStage {
       },
       since: performance.now(),
       run: (heldBy) => attempt.make(job, heldBy),
-      defer: (deferral) => {
-        settle.apply(job, deferral);
-      },
+      defer: (deferral) => settle.apply(job, deferral),
     };
     lanes.submit(destinationId, task, destination && limitsOf(destination, share));
   }

@@ -203,9 +203,7 @@ export class Lanes {
       this.#buffer.release(task);
       this.#inFlight.acquire(task.bytes);
       this.#schedule(lane, at.now);
-      void task.run(heldBy).then((feedback) => {
-        this.#finished(lane, started, feedback);
-      });
+      void task.run(heldBy).then((feedback) => this.#finished(lane, started, feedback));
     }
   }
 

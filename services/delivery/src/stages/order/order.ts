@@ -135,9 +135,7 @@ export class Order<J extends Received> {
   }
 
   #releaseLater(partition: OrderedPartition<J>): void {
-    setTimeout(() => {
-      this.#release(partition);
-    }, heldBackPauseMs);
+    setTimeout(() => this.#release(partition), heldBackPauseMs);
   }
 
   #release(partition: OrderedPartition<J>): void {
@@ -228,9 +226,7 @@ export class Order<J extends Received> {
     const known = this.#partitions.of(work.partition);
     if (known) return known;
     const { partition, read } = this.#partitions.assign(work);
-    void read.then(() => {
-      this.#release(partition);
-    });
+    void read.then(() => this.#release(partition));
     return partition;
   }
 }

@@ -78,9 +78,7 @@ export class OrderedPartitions<J extends Received> {
     this.#partitions.set(work.partition, partition);
     if (this.#unread.length === 0) {
       this.#reading = new Promise((resolve) => {
-        setTimeout(() => {
-          resolve(this.#read());
-        }, gatherMs);
+        setTimeout(() => resolve(this.#read()), gatherMs);
       });
     }
     this.#unread.push(partition);
