@@ -23,9 +23,7 @@ export function App() {
       else connectionLost();
     }
   };
-  useEffect(() => {
-    void load();
-  }, [epoch]);
+  useEffect(() => void load(), [epoch]);
   const { value } = session;
   return (
     <>

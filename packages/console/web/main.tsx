@@ -21,6 +21,4 @@ keepFocus();
 const root = document.getElementById('app');
 if (root) render(<App />, root);
 // After what is shown first.
-void import('./api/live.ts').then(({ followLive }) => {
-  followLive();
-});
+void import('./api/live.ts').then(({ followLive }) => followLive());

@@ -3,7 +3,7 @@ import type { Kafka } from '@tailrace/kafka';
 import type { Configuration } from '../rules/schema.ts';
 import type { SecretKeys } from '../secrets/encryption.ts';
 import { createState } from '../topic/state.ts';
-import { checkTopicExists, followState } from '../topic/view.ts';
+import { checkTopicExists, followState, lockedError } from '../topic/view.ts';
 
 export interface StoredConfiguration extends Configuration {
   /** The keys of the records that cannot be read, with the reason. */
@@ -21,8 +21,9 @@ export async function readConfiguration(
 ): Promise<StoredConfiguration> {
   await checkTopicExists(kafka, topic);
   const state = createState(secretKeys);
-  const view = await followState(kafka, topic, { warn: () => undefined }, { state });
+  const view = await followState(kafka, topic, { warn: () => undefined }, state);
   await view.close();
+  if (state.locked.size > 0) throw lockedError(state);
   const { lookup, unreadable } = state;
   return { sources: lookup.sources(), destinations: lookup.destinations(), unreadable };
 }

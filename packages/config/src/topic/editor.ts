@@ -149,8 +149,11 @@ export async function openConfigEditor(
     }
   };
   const isUnconfirmed = (): boolean => unconfirmed !== undefined;
-  const mayBeLocked = mayReplaceLocked && secretKeys.current !== undefined;
-  const view = await followState(kafka, topic, log, { state, onRecord, mayBeLocked });
+  const view = await followState(kafka, topic, log, state, onRecord);
+  if (state.ownedByOther || (state.locked.size > 0 && !(mayReplaceLocked && secretKeys.current))) {
+    await view.close();
+    throw state.ownedByOther ?? lockedError(state);
+  }
 
   let publisher: ExclusivePublisher | undefined;
   const closePublisher = async (): Promise<void> => {

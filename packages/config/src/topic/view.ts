@@ -46,13 +46,17 @@ export interface ConfigOptions {
  * @throws TailraceError `kafka-unavailable`, `kafka-refused-credentials`, `other-owner`; `secret-locked` if `secretKeys` do not
  *   decrypt every secret
  */
-export function openConfig(
+export async function openConfig(
   kafka: Pick<Kafka, 'follow'>,
   topic: string,
   log: Pick<KafkaLog, 'warn'>,
   { secretKeys, owner }: ConfigOptions = {},
 ): Promise<ConfigView> {
-  return followState(kafka, topic, log, { state: createState(secretKeys, { holds: true, owner }) });
+  const state = createState(secretKeys, { holds: true, owner });
+  const view = await followState(kafka, topic, log, state);
+  if (!state.ownedByOther && state.locked.size === 0) return view;
+  await view.close();
+  throw state.ownedByOther ?? lockedError(state);
 }
 
 /** @throws TailraceError `config-needs-newer-release`, `other-owner`, see {@link ConfigView.unmet} */
@@ -74,24 +78,13 @@ export async function checkTopicExists(kafka: Pick<Kafka, 'listTopics'>, topic: 
   );
 }
 
-interface Following {
-  readonly state: ConfigState;
-  /** Called with each record once it is in force. */
-  readonly onRecord?: (record: ConsumedRecord) => void;
-  /** Whether secrets may be locked. */
-  readonly mayBeLocked?: boolean;
-}
-
-/**
- * A view of the state, kept up to date.
- *
- * @throws TailraceError as {@link openConfig}
- */
+/** A view of `state`, kept up to date. Calls `onRecord` with each record once it is in force. */
 export async function followState(
   kafka: Pick<Kafka, 'follow'>,
   topic: string,
   log: Pick<KafkaLog, 'warn'>,
-  { state, onRecord = () => undefined, mayBeLocked = false }: Following,
+  state: ConfigState,
+  onRecord: (record: ConsumedRecord) => void = () => undefined,
 ): Promise<ConfigView> {
   const listeners = new Set<(change: ConfigChange) => void>();
 
@@ -116,10 +109,6 @@ export async function followState(
       for (const listener of listeners) listener({ kind, id });
     },
   });
-  if (state.ownedByOther || (state.locked.size > 0 && !mayBeLocked)) {
-    await follower.close();
-    throw state.ownedByOther ?? lockedError(state);
-  }
 
   return {
     ...state.lookup,

@@ -98,9 +98,7 @@ export function useResource<Data>(
       const isAsked = aborter.current !== undefined || again.current !== undefined;
       if (!document.hidden && !signedOut.peek() && !isAsked) void rerun.current();
     }, everyMs);
-    return () => {
-      clearInterval(timer);
-    };
+    return () => clearInterval(timer);
   }, [key, everyMs]);
 
   const isOwn = state.key === key;

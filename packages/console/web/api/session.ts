@@ -79,7 +79,5 @@ const otherTabs =
 
 /** A sign-in or sign-out in one of them is one in all. */
 export function followSessions(): void {
-  otherTabs?.addEventListener('message', () => {
-    loadSession().catch(connectionLost);
-  });
+  otherTabs?.addEventListener('message', () => void loadSession().catch(connectionLost));
 }

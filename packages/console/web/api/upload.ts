@@ -12,27 +12,15 @@ export function uploadOf(
   function transfer(method: string, url: string, headers: Headers): Promise<Response> {
     return new Promise((resolve, reject) => {
       const sending = new XMLHttpRequest();
-      const abort = (): void => {
-        sending.abort();
-      };
+      const abort = (): void => sending.abort();
       sending.open(method, url);
       sending.responseType = 'blob';
       for (const [name, value] of headers) sending.setRequestHeader(name, value);
-      sending.upload.onprogress = ({ loaded }) => {
-        onSent(loaded);
-      };
-      sending.onload = () => {
-        resolve(answerOf(sending));
-      };
-      sending.onerror = () => {
-        reject(new TypeError('The server does not answer.'));
-      };
-      sending.onabort = () => {
-        reject(new DOMException('The upload was cancelled.', 'AbortError'));
-      };
-      sending.onloadend = () => {
-        signal.removeEventListener('abort', abort);
-      };
+      sending.upload.onprogress = ({ loaded }) => onSent(loaded);
+      sending.onload = () => resolve(answerOf(sending));
+      sending.onerror = () => reject(new TypeError('The server does not answer.'));
+      sending.onabort = () => reject(new DOMException('The upload was cancelled.', 'AbortError'));
+      sending.onloadend = () => signal.removeEventListener('abort', abort);
       signal.addEventListener('abort', abort);
       sending.send(file);
     });

@@ -76,9 +76,7 @@ export function Chart(props: ChartProps) {
     const parent = element.current;
     if (!parent) return undefined;
     let isGone = false;
-    const observer = new ResizeObserver(() => {
-      drawn.current?.setSize({ width: parent.clientWidth, height });
-    });
+    const observer = new ResizeObserver(() => drawn.current?.setSize({ width: parent.clientWidth, height }));
     void library().then((Plot) => {
       if (isGone) return;
       const axis = {
@@ -165,9 +163,7 @@ export function Chart(props: ChartProps) {
     };
   }, [mode, shape]);
 
-  useEffect(() => {
-    drawn.current?.setData(data);
-  }, [JSON.stringify(data)]);
+  useEffect(() => drawn.current?.setData(data), [JSON.stringify(data)]);
 
   return (
     <figure class="chart" style={{ minHeight: `${height + legendHeight}px` }} aria-label={label}>

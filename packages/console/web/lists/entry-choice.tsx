@@ -82,9 +82,7 @@ export function EntriesField({ path, label, hint, emptyHint, value, onValue }: E
             key={id}
             label={id}
             value={value.includes(id)}
-            onValue={(isChosen) => {
-              onValue(isChosen ? [...value, id] : value.filter((one) => one !== id));
-            }}
+            onValue={(isChosen) => onValue(isChosen ? [...value, id] : value.filter((one) => one !== id))}
           />
         ))}
       </div>

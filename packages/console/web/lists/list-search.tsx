@@ -28,9 +28,7 @@ export function SearchField({ label, hint, value, onSearch }: SearchProps) {
       searched.current = wanted;
       onSearch(wanted);
     }, pauseMs);
-    return () => {
-      clearTimeout(timer);
-    };
+    return () => clearTimeout(timer);
   }, [typed]);
   return <TextField label={label} hint={hint} value={typed} onValue={setTyped} />;
 }
@@ -45,13 +43,7 @@ export function ListSearch({
 }) {
   return (
     <div class="filters">
-      <SearchField
-        label={label}
-        value={query.search ?? ''}
-        onSearch={(search) => {
-          setQuery({ search });
-        }}
-      />
+      <SearchField label={label} value={query.search ?? ''} onSearch={(search) => setQuery({ search })} />
     </div>
   );
 }

@@ -79,9 +79,7 @@ export function usePages<Item>(
   const epoch = generation.value;
   useEffect(() => {
     void run(undefined);
-    return () => {
-      aborter.current?.abort();
-    };
+    return () => aborter.current?.abort();
   }, [key, epoch]);
 
   const isOwn = state.key === key;

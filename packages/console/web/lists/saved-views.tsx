@@ -48,9 +48,7 @@ export function SavedViews() {
             onClick={() => {
               keep(withoutView(views.value, view));
               toast('View removed.', {
-                undo: () => {
-                  keep(withView(views.value, view));
-                },
+                undo: () => keep(withView(views.value, view)),
               });
             }}
           >
@@ -59,14 +57,7 @@ export function SavedViews() {
         </span>
       ))}
       {isSearch && (
-        <Button
-          small
-          kind="plain"
-          disabled={own.length >= maxViews}
-          onClick={() => {
-            setNaming(true);
-          }}
-        >
+        <Button small kind="plain" disabled={own.length >= maxViews} onClick={() => setNaming(true)}>
           Save this view
         </Button>
       )}
@@ -76,9 +67,7 @@ export function SavedViews() {
             setNaming(false);
             keep(withView(views.value, { page, name, query }));
           }}
-          onClose={() => {
-            setNaming(false);
-          }}
+          onClose={() => setNaming(false)}
         />
       )}
     </div>

@@ -29,9 +29,7 @@ interface SearchFormProps {
 export function SearchForm(props: SearchFormProps) {
   const { label, query, choices, fields, hasPeriod, children, onSubmit, onClear } = props;
   const [typed, setTyped] = useState<Query>(query);
-  useLayoutEffect(() => {
-    setTyped(query);
-  }, [JSON.stringify(query)]);
+  useLayoutEffect(() => setTyped(query), [JSON.stringify(query)]);
   const named = [...choices, ...fields].map(({ name }) => name);
   const names = hasPeriod ? [...named, 'since', 'until'] : named;
   const between = hasPeriod &&
@@ -58,9 +56,7 @@ export function SearchForm(props: SearchFormProps) {
             label={label}
             value={query[name] ?? ''}
             choices={values}
-            onValue={(value) => {
-              setQuery({ [name]: value });
-            }}
+            onValue={(value) => setQuery({ [name]: value })}
           />
         ))}
         {fields.map(({ name, label, hint }) => (
@@ -69,9 +65,7 @@ export function SearchForm(props: SearchFormProps) {
             label={label}
             placeholder={hint}
             value={typed[name] ?? ''}
-            onValue={(value) => {
-              setTyped({ ...typed, [name]: value });
-            }}
+            onValue={(value) => setTyped({ ...typed, [name]: value })}
           />
         ))}
         {hasPeriod && <PeriodFields query={query} typed={typed} onTyped={setTyped} />}
@@ -144,9 +138,7 @@ function PeriodFields({ query, typed, onTyped }: PeriodProps) {
             key={name}
             label={name === 'since' ? 'Since' : 'Until'}
             value={toField(typed[name] ?? '')}
-            onValue={(value) => {
-              onTyped({ ...typed, [name]: value });
-            }}
+            onValue={(value) => onTyped({ ...typed, [name]: value })}
           />
         ))}
     </>

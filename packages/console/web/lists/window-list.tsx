@@ -30,13 +30,9 @@ export function WindowList<Item>(props: WindowListProps<Item>) {
   useEffect(() => {
     const list = element.current;
     if (!list) return undefined;
-    const observer = new ResizeObserver(() => {
-      setVisible(list.clientHeight);
-    });
+    const observer = new ResizeObserver(() => setVisible(list.clientHeight));
     observer.observe(list);
-    return () => {
-      observer.disconnect();
-    };
+    return () => observer.disconnect();
   }, []);
   const first = Math.max(0, Math.floor(top / rowHeight) - beyond);
   const last = Math.min(items.length, Math.ceil((top + visible) / rowHeight) + beyond);
@@ -87,9 +83,7 @@ export function WindowList<Item>(props: WindowListProps<Item>) {
       aria-activedescendant={keyed && `${id}-${marked}`}
       aria-multiselectable={selection !== undefined}
       tabIndex={0}
-      onScroll={(event) => {
-        setTop(event.currentTarget.scrollTop);
-      }}
+      onScroll={(event) => setTop(event.currentTarget.scrollTop)}
       onKeyDown={onKeyDown}
     >
       <div style={{ height: `${items.length * rowHeight}px`, position: 'relative' }}>

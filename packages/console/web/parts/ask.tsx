@@ -17,9 +17,7 @@ interface AskProps {
 
 export function Ask({ page, id, label, hint, action }: AskProps) {
   const [typed, setTyped] = useState(id);
-  useLayoutEffect(() => {
-    setTyped(id);
-  }, [id]);
+  useLayoutEffect(() => setTyped(id), [id]);
   return (
     <form
       class="ask"

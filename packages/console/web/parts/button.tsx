@@ -72,14 +72,7 @@ export function Choices<Name extends string>({
   return (
     <div class="choices" role="group" aria-label={label}>
       {choices.map(([name, title]) => (
-        <Button
-          key={name}
-          small
-          extra={{ 'aria-pressed': name === current }}
-          onClick={() => {
-            onChoose(name);
-          }}
-        >
+        <Button key={name} small extra={{ 'aria-pressed': name === current }} onClick={() => onChoose(name)}>
           {title}
         </Button>
       ))}

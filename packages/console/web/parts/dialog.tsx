@@ -98,12 +98,8 @@ export function Questions() {
   );
   if (!asked) return null;
   const { title, message, action, danger } = asked;
-  const cancel = (): void => {
-    asked.answer(false);
-  };
-  const confirm = (): void => {
-    asked.answer(true);
-  };
+  const cancel = (): void => asked.answer(false);
+  const confirm = (): void => asked.answer(true);
   return (
     <Dialog title={title} onClose={cancel}>
       <div class="stack tight">{typeof message === 'string' ? <p>{message}</p> : message}</div>

@@ -54,18 +54,14 @@ export function TextField(props: TextProps) {
           {...(type === 'password'
             ? { type: 'password' as const }
             : { type: 'text' as const, list: suggestions && `${id}-list` })}
-          onInput={(event) => {
-            onValue(event.currentTarget.value);
-          }}
+          onInput={(event) => onValue(event.currentTarget.value)}
         />
       ) : (
         <textarea
           {...given}
           ref={element as Ref<HTMLTextAreaElement>}
           rows={lines}
-          onInput={(event) => {
-            onValue(event.currentTarget.value);
-          }}
+          onInput={(event) => onValue(event.currentTarget.value)}
         />
       )}
       {suggestions && (
@@ -92,9 +88,7 @@ export function TimeField({ label, value, onValue }: Pick<TextProps, 'label' | '
         type="datetime-local"
         value={value}
         aria-describedby={`${id}-about`}
-        onInput={(event) => {
-          onValue(event.currentTarget.value);
-        }}
+        onInput={(event) => onValue(event.currentTarget.value)}
       />
       <About id={`${id}-about`} hint={undefined} problem={undefined} />
     </div>
@@ -118,9 +112,7 @@ export function Select<Value extends string>({
       {...given}
       class="input"
       value={value}
-      onChange={(event) => {
-        onValue(event.currentTarget.value as Value);
-      }}
+      onChange={(event) => onValue(event.currentTarget.value as Value)}
     >
       {choices.map(([one, text]) => (
         <option key={one} value={one} selected={one === value}>
@@ -168,9 +160,7 @@ export function CheckField({
           checked={value}
           disabled={disabled}
           aria-describedby={`${id}-about`}
-          onChange={(event) => {
-            onValue(event.currentTarget.checked);
-          }}
+          onChange={(event) => onValue(event.currentTarget.checked)}
         />
         <label for={id}>{label}</label>
       </div>

@@ -71,12 +71,7 @@ export function toast(message: ComponentChildren, options: ToastOptions = {}): v
   const id = nextId++;
   toasts.value = [...toasts.value, { id, message, ...options }].slice(-maxToasts);
   if (options.isBad) return;
-  setTimeout(
-    () => {
-      close(id);
-    },
-    options.undo ? undoForMs : shownForMs,
-  );
+  setTimeout(() => close(id), options.undo ? undoForMs : shownForMs);
 }
 
 /** Runs an action: says that it is done, or why it is not. Returns undefined if it failed. */
@@ -118,14 +113,7 @@ export function Toasts() {
               Undo
             </Button>
           )}
-          <Button
-            small
-            kind="plain"
-            label="Close"
-            onClick={() => {
-              close(id);
-            }}
-          >
+          <Button small kind="plain" label="Close" onClick={() => close(id)}>
             ✕
           </Button>
         </div>

@@ -23,13 +23,7 @@ export function Navigation() {
         isMenuOpen.value = false;
       }}
     >
-      <button
-        type="button"
-        class="skip"
-        onClick={() => {
-          document.getElementById('content')?.focus();
-        }}
-      >
+      <button type="button" class="skip" onClick={() => document.getElementById('content')?.focus()}>
         Skip to content
       </button>
       <a class="brand" href={hrefOf([])}>

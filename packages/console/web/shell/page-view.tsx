@@ -46,9 +46,7 @@ function Loaded({ page, ...props }: PageProps & { readonly page: PageEntry }) {
         loaded.set(page.name, found);
         setReady(page.name);
       },
-      (reason: unknown) => {
-        setError(reason);
-      },
+      (reason: unknown) => setError(reason),
     );
   }, [page.name]);
   if (error !== undefined) return <Failed error={error} title="A new version of the console is available." />;
@@ -72,12 +70,7 @@ function Failed({
   return (
     <div class="stack">
       <PageHead title={title} lead="Reload the page. If the problem continues, report the message below." />
-      <Button
-        kind="main-action"
-        onClick={() => {
-          window.location.reload();
-        }}
-      >
+      <Button kind="main-action" onClick={() => window.location.reload()}>
         Reload
       </Button>
       <code class="breakable">{error instanceof Error ? error.message : String(error)}</code>

@@ -33,9 +33,7 @@ function commandsFor(typed: string): Command[] {
     ...visiblePages().map(({ name, title, group }) => ({
       name: title,
       hint: text.shell.groups[group],
-      run: () => {
-        go(name === '' ? [] : [name]);
-      },
+      run: () => go(name === '' ? [] : [name]),
     })),
     { name: text.shell.theme.system.split(':')[0] ?? '', run: nextTheme },
     { name: 'Sign out', run: signOut },
@@ -45,21 +43,15 @@ function commandsFor(typed: string): Command[] {
   if (id.length < 3) return found;
   const event: Command = {
     name: `Why: event ${isolated(id)}`,
-    run: () => {
-      go(['why', id]);
-    },
+    run: () => go(['why', id]),
   };
   const delivery: Command = {
     name: `Delivery ${isolated(id)}`,
-    run: () => {
-      go(['deliveries', id]);
-    },
+    run: () => go(['deliveries', id]),
   };
   const user: Command = {
     name: `User ${isolated(id)}`,
-    run: () => {
-      go(['users', id]);
-    },
+    run: () => go(['users', id]),
   };
   return [...found, ...(uuid.test(id) ? [delivery, event] : [event]), user];
 }
@@ -72,9 +64,7 @@ function commandOf(
   return {
     name: isolated(name ?? id),
     hint,
-    run: () => {
-      go([page, id]);
-    },
+    run: () => go([page, id]),
   };
 }
 
@@ -137,9 +127,7 @@ function OpenPalette() {
     close();
     void command.run();
   };
-  useLayoutEffect(() => {
-    setMarked(0);
-  }, [typed]);
+  useLayoutEffect(() => setMarked(0), [typed]);
   return (
     <Dialog title="Go to …" className="palette titled-by-field" onClose={close}>
       <input
@@ -154,9 +142,7 @@ function OpenPalette() {
         autocomplete="off"
         spellcheck={false}
         value={typed}
-        onInput={(event) => {
-          setTyped(event.currentTarget.value);
-        }}
+        onInput={(event) => setTyped(event.currentTarget.value)}
         onKeyDown={(event) => {
           const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
           if (step !== undefined) {
@@ -176,12 +162,8 @@ function OpenPalette() {
             id={`command-${index}`}
             role="option"
             aria-selected={index === marked}
-            onMouseMove={() => {
-              setMarked(index);
-            }}
-            onClick={() => {
-              run(command);
-            }}
+            onMouseMove={() => setMarked(index)}
+            onClick={() => run(command)}
           >
             <span class="breakable">{command.name}</span>
             {command.hint !== undefined && <span class="quiet small">{command.hint}</span>}

@@ -31,9 +31,7 @@ export function SignInAgain() {
       ref={element}
       class="sign-in again"
       aria-label="Sign in"
-      onCancel={(event) => {
-        event.preventDefault();
-      }}
+      onCancel={(event) => event.preventDefault()}
       // A second Escape closes it in any case.
       onClose={open}
     >

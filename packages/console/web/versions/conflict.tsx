@@ -39,9 +39,7 @@ export function ConflictCard<Data extends object>({ kind, change, divergence }: 
                         type="radio"
                         name={field}
                         checked={(choices[field] ?? 'mine') === side}
-                        onChange={() => {
-                          setChoices({ ...choices, [field]: side });
-                        }}
+                        onChange={() => setChoices({ ...choices, [field]: side })}
                       />
                       <span>
                         <strong>{side === 'mine' ? 'Yours' : 'Theirs'}</strong>
@@ -59,13 +57,7 @@ export function ConflictCard<Data extends object>({ kind, change, divergence }: 
             <Button kind="main-action" onClick={() => change.resolve(choices)}>
               {conflicts.length === 0 ? 'Save' : 'Save selected values'}
             </Button>
-            <Button
-              onClick={() => {
-                change.discard();
-              }}
-            >
-              Discard my changes
-            </Button>
+            <Button onClick={() => change.discard()}>Discard my changes</Button>
           </div>
         </div>
       </Card>

@@ -48,9 +48,7 @@ export default function Audiences({ steps }: PageProps) {
             <ChoiceField
               label="Source"
               value={source ?? ''}
-              onValue={(id) => {
-                go(['audiences', id]);
-              }}
+              onValue={(id) => go(['audiences', id])}
               choices={choices}
             />
           ) : null}
@@ -72,9 +70,7 @@ function AudiencesOf({ source }: { readonly source: string }) {
   useEffect(() => {
     if (running.length === 0) return undefined;
     const timer = setTimeout(() => void pages.reload(), againMs);
-    return () => {
-      clearTimeout(timer);
-    };
+    return () => clearTimeout(timer);
   }, [JSON.stringify(running), pages.isLoading]);
   return (
     <>

@@ -107,9 +107,7 @@ export function Upload({ source, names, onDone }: UploadProps) {
             accept=".csv,.ndjson,.jsonl,text/csv,application/x-ndjson"
             required
             aria-describedby={`${id}-hint`}
-            onChange={(event) => {
-              setFile(event.currentTarget.files?.[0]);
-            }}
+            onChange={(event) => setFile(event.currentTarget.files?.[0])}
           />
           <p class="hint" id={`${id}-hint`}>
             CSV with a userId column or a single column, or NDJSON.

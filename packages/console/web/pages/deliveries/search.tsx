@@ -49,9 +49,7 @@ export function Search({ query }: { readonly query: Readonly<Record<string, stri
         if (id.trim() !== '') go(['why', id.trim()]);
         return id.trim() !== '';
       }}
-      onClear={() => {
-        setId('');
-      }}
+      onClear={() => setId('')}
     >
       <TextField label="Event id (messageId)" value={id} onValue={setId} mono />
     </SearchForm>

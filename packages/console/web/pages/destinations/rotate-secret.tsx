@@ -19,9 +19,9 @@ const words = {
 export function RotateSecret({ version, onVersion }: VersionProps<Destination>) {
   const { id } = version.data;
   const [made, setMade] = useState<Schema['RotateSecretAnswer']>();
-  const { field, form } = useForm({ keepPreviousFor: '24h', force: false }, async (body) => {
-    setMade(await ask(api.POST('/v1/destinations/{id}/rotate-secret', { params: { path: { id } }, body })));
-  });
+  const { field, form } = useForm({ keepPreviousFor: '24h', force: false }, async (body) =>
+    setMade(await ask(api.POST('/v1/destinations/{id}/rotate-secret', { params: { path: { id } }, body }))),
+  );
   const close = async (): Promise<void> => {
     setMade(undefined);
     onVersion(await requests.load(id));

@@ -68,9 +68,7 @@ function Issues({ query }: Pick<PageProps, 'query'>) {
       {asked && (
         <MarkDialog
           {...asked}
-          onClose={() => {
-            setAsked(undefined);
-          }}
+          onClose={() => setAsked(undefined)}
           onDone={() => {
             setAsked(undefined);
             void pages.reload();
@@ -145,13 +143,7 @@ interface ActionsProps {
 function Actions({ issue, onAsked, onDone }: ActionsProps) {
   const { destinationId: id, reason, state } = issue;
   const asks = (wanted: Asked['state'], title: string) => (
-    <Button
-      small
-      label={`${title} ${id} ${reason}`}
-      onClick={() => {
-        onAsked({ issue, state: wanted });
-      }}
-    >
+    <Button small label={`${title} ${id} ${reason}`} onClick={() => onAsked({ issue, state: wanted })}>
       {title}
     </Button>
   );

@@ -49,12 +49,7 @@ export default function ReplaysPage({ query }: PageProps) {
         <span class="row">
           <a href={hrefOf(['deliveries'], { status: 'dead', destination: destinationId })}>Deliveries</a>
           {may('write') && replayable && deadLetters > replayed && destinationId !== undefined && (
-            <Button
-              small
-              onClick={() => {
-                setAsked({ destination: destinationId, reason });
-              }}
-            >
+            <Button small onClick={() => setAsked({ destination: destinationId, reason })}>
               Replay …
             </Button>
           )}

@@ -88,9 +88,7 @@ export function Calls({ source, event = '', user = '' }: CallsProps) {
     };
     setError(undefined);
     void follow();
-    return () => {
-      own.abort();
-    };
+    return () => own.abort();
   }, [id, event, user, isOn, epoch]);
 
   return (
@@ -98,12 +96,7 @@ export function Calls({ source, event = '', user = '' }: CallsProps) {
       flush
       title="Live"
       actions={
-        <Button
-          small
-          onClick={() => {
-            setOn(!isOn);
-          }}
-        >
+        <Button small onClick={() => setOn(!isOn)}>
           {isOn ? 'Stop' : 'Watch'}
         </Button>
       }
@@ -143,11 +136,7 @@ function Row({ call, source }: { readonly call: LiveCall; readonly source: Schem
   const { receivedAt, outcome, type, event, userKey, code } = call;
   return (
     <li>
-      <details
-        onToggle={({ currentTarget }) => {
-          setOpen(currentTarget.open);
-        }}
-      >
+      <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
         <summary>
           {receivedAt !== undefined && <Time at={receivedAt} />}
           <Status of={outcome} />

@@ -69,9 +69,7 @@ function Snippets({ source, query }: ConnectProps) {
           label="Send an event"
           choices={snippets.map(({ name }) => [name, name])}
           current={chosen?.name}
-          onChoose={(sdk) => {
-            setQuery({ sdk });
-          }}
+          onChoose={(sdk) => setQuery({ sdk })}
         />
         <Code label="Send an event">{code}</Code>
         {isMasked && (

@@ -138,9 +138,7 @@ function BlockByName({ id, onDone }: { readonly id: string; readonly onDone: () 
         class="stack form"
         onSubmit={(submitted) => {
           submitted.preventDefault();
-          void block(id, event, onDone).then(() => {
-            setEvent('');
-          });
+          void block(id, event, onDone).then(() => setEvent(''));
         }}
       >
         <TextField

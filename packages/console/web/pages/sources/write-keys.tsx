@@ -72,9 +72,7 @@ export function WriteKeys({ version, onVersion }: VersionProps<Source>) {
                     return askWhole(api.DELETE('/v1/sources/{id}/write-keys/{key}', { params: { path } }));
                   }}
                   done="Write key removed."
-                  undo={async () => {
-                    show(await attempt(() => restore(key), words.restored));
-                  }}
+                  undo={async () => show(await attempt(() => restore(key), words.restored))}
                   after={show}
                 >
                   Remove
@@ -89,9 +87,7 @@ export function WriteKeys({ version, onVersion }: VersionProps<Source>) {
           title="New write key"
           lead="Copy it into your application. The Connect tab has snippets that use it."
           secret={added}
-          onClose={() => {
-            setAdded(undefined);
-          }}
+          onClose={() => setAdded(undefined)}
         />
       )}
     </Card>

@@ -24,9 +24,7 @@ export default function Tokens() {
   const [isCreating, setCreating] = useState(false);
   const [made, setMade] = useState<string>();
   const pages = useList('/v1/tokens', {});
-  const open = (): void => {
-    setCreating(true);
-  };
+  const open = (): void => setCreating(true);
   const create = (
     <Button kind="main-action" onClick={open}>
       Create a token
@@ -49,9 +47,7 @@ export default function Tokens() {
       />
       {isCreating && (
         <CreateToken
-          onClose={() => {
-            setCreating(false);
-          }}
+          onClose={() => setCreating(false)}
           onMade={(token) => {
             setCreating(false);
             setMade(token);
@@ -64,9 +60,7 @@ export default function Tokens() {
           title="New token"
           lead="Copy it now. You will not be able to see it again."
           secret={made}
-          onClose={() => {
-            setMade(undefined);
-          }}
+          onClose={() => setMade(undefined)}
         />
       )}
     </>

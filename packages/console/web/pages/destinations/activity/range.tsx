@@ -12,8 +12,6 @@ export function rangeOf(wanted: string | undefined): Range {
 }
 
 export function RangeChoice({ current }: { readonly current: Range }) {
-  const choose = (range: Range): void => {
-    setQuery({ range });
-  };
+  const choose = (range: Range): void => setQuery({ range });
   return <Choices label="Period" choices={ranges} current={current} onChoose={choose} />;
 }

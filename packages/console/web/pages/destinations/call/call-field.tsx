@@ -30,9 +30,7 @@ export function CallField({ label, hint, value, onValue, problem, sources }: Cal
   const replace = (next: string): void => {
     if (value !== begun.current) {
       toast('Call replaced.', {
-        undo: () => {
-          latest.current(value);
-        },
+        undo: () => latest.current(value),
       });
     }
     begun.current = next;
@@ -53,13 +51,7 @@ export function CallField({ label, hint, value, onValue, problem, sources }: Cal
           }}
         />
         <div class="row">
-          <Button
-            onClick={() => {
-              setChoosing(true);
-            }}
-          >
-            Use a recent event
-          </Button>
+          <Button onClick={() => setChoosing(true)}>Use a recent event</Button>
         </div>
       </div>
       <TextField
@@ -82,9 +74,7 @@ export function CallField({ label, hint, value, onValue, problem, sources }: Cal
             setChoosing(false);
             replace(chosen);
           }}
-          onClose={() => {
-            setChoosing(false);
-          }}
+          onClose={() => setChoosing(false)}
         />
       )}
     </>

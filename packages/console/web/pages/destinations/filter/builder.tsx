@@ -61,9 +61,7 @@ export function ConditionBuilder({ condition, onCondition, suggestions }: Builde
   });
   const node = condition && nodeOf(condition);
   if (condition && !node) return <p class="quiet">This condition can only be edited as JSON below.</p>;
-  const put = (next: Node | undefined): void => {
-    onCondition(next && conditionOf(next));
-  };
+  const put = (next: Node | undefined): void => onCondition(next && conditionOf(next));
   const willFocus = (path: string, one: Node): void => {
     added.current = one.kind === 'group' ? `${path}.1` : path;
   };
@@ -130,9 +128,7 @@ function GroupFields({ node, path, list, onNode, onAdded }: NodeProps<Group>) {
               node={item}
               path={`${path}.${index + 1}`}
               list={list}
-              onNode={(next) => {
-                setItem(index, next);
-              }}
+              onNode={(next) => setItem(index, next)}
               onAdded={onAdded}
             />
           </li>
@@ -160,9 +156,7 @@ function TestFields({ node, path, list, onNode }: NodeProps<Test>) {
           ['', 'if'],
           ['not', 'if not'],
         ]}
-        onValue={(sense) => {
-          onNode({ ...node, isNegated: sense === 'not' });
-        }}
+        onValue={(sense) => onNode({ ...node, isNegated: sense === 'not' })}
       />
       <input
         class="input mono"
@@ -173,26 +167,20 @@ function TestFields({ node, path, list, onNode }: NodeProps<Test>) {
         value={field}
         autocomplete="off"
         spellcheck={false}
-        onInput={({ currentTarget: { value } }) => {
-          onNode({ ...node, field: value });
-        }}
+        onInput={({ currentTarget: { value } }) => onNode({ ...node, field: value })}
       />
       <Select
         aria-label={`Operator of condition ${path}`}
         value={operator}
         choices={operators.map((one) => [one, words.operators[one]])}
-        onValue={(chosen) => {
-          onNode(withOperator(node, chosen));
-        }}
+        onValue={(chosen) => onNode(withOperator(node, chosen))}
       />
       {operator !== 'exists' && operator !== 'missing' && (
         <Values
           label={`Value of condition ${path}`}
           values={Array.isArray(value) ? (value as readonly Scalar[]) : [value as Scalar]}
           operator={operator}
-          onValues={(values) => {
-            onNode({ ...node, value: operator === 'oneOf' ? values : (values[0] ?? '') });
-          }}
+          onValues={(values) => onNode({ ...node, value: operator === 'oneOf' ? values : (values[0] ?? '') })}
         />
       )}
       <Remove label={`Remove condition ${path}`} onNode={onNode} />
@@ -231,21 +219,13 @@ function Adders({ path, onAdd }: { readonly path?: string; readonly onAdd: (adde
   const where = path === undefined ? '' : ` ${path}`;
   return (
     <div class="row">
-      <Button
-        small
-        label={`Add a condition${where}`}
-        onClick={() => {
-          onAdd(newTest);
-        }}
-      >
+      <Button small label={`Add a condition${where}`} onClick={() => onAdd(newTest)}>
         Add a condition
       </Button>
       <Button
         small
         label={`Add a group${where}`}
-        onClick={() => {
-          onAdd({ kind: 'group', isNegated: false, of: 'any', items: [newTest] });
-        }}
+        onClick={() => onAdd({ kind: 'group', isNegated: false, of: 'any', items: [newTest] })}
       >
         Add a group
       </Button>
@@ -255,14 +235,7 @@ function Adders({ path, onAdd }: { readonly path?: string; readonly onAdd: (adde
 
 function Remove({ label, onNode }: { readonly label: string } & Pick<NodeProps<Node>, 'onNode'>) {
   return (
-    <Button
-      small
-      kind="plain"
-      label={label}
-      onClick={() => {
-        onNode(undefined);
-      }}
-    >
+    <Button small kind="plain" label={label} onClick={() => onNode(undefined)}>
       ✕
     </Button>
   );

@@ -153,9 +153,9 @@ function FilterFields({ draft, onDraft, error, isReadable, suggestions }: Fields
           <ConditionBuilder
             condition={condition}
             suggestions={suggestions}
-            onCondition={(next) => {
-              onDraft({ ...draft, condition: next ? JSON.stringify(next, undefined, 2) : '' });
-            }}
+            onCondition={(next) =>
+              onDraft({ ...draft, condition: next ? JSON.stringify(next, undefined, 2) : '' })
+            }
           />
           <p class="hint">{words.valueHint}</p>
         </div>
