@@ -11,7 +11,6 @@ The specification of all metrics, which every service serves on its metrics port
   \`/metrics/partitions\`, and everything else on \`/metrics\`.
 - **Units** are in the name, or in brackets after the type. Labels are in braces; those that a section shares are explained at its beginning. Buckets
   are in seconds.
-- **Names**: a histogram has \`_bucket\`, \`_sum\` and \`_count\`; a summary has \`_sum\` and \`_count\`.
 - **First values**: a counter or histogram on \`/metrics\` whose labels are all closed sets shows every possible combination from the start, with 0.
 - **Ages** count from the acceptance of an event by ingest, or from the record of a direct producer. A negative age, which comes from clocks
   that differ, counts as 0.

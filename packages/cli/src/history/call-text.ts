@@ -1,23 +1,9 @@
 /** A call of a source as a line, for `calls`. */
+import type { Schema } from '@tailrace/api';
 import { coloured } from '../terminal/coloured.ts';
 import { printable } from '../terminal/table.ts';
 
-/** A line of the stream. Only the first of a call has its content. */
-export interface LiveCall {
-  readonly id: string;
-  readonly receivedAt?: string;
-  readonly outcome: string;
-  readonly type?: string;
-  readonly event?: string;
-  readonly userKey?: string;
-  readonly eventId?: string;
-  readonly destinations: readonly string[];
-  readonly filtered: readonly { readonly reason: string; readonly destinations: readonly string[] }[];
-  readonly status?: number;
-  readonly code?: string;
-  readonly message?: string;
-  readonly call?: string | undefined;
-}
+export type LiveCall = Schema['LiveCall'];
 
 const colours: Readonly<Record<string, Parameters<typeof coloured>[0]>> = {
   routed: 'green',

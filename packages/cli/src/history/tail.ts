@@ -31,7 +31,8 @@ export function calls(
   const open: Open<LiveCall> = (...on) => context.api.follow(path, { ...filter, userId: user }, ...on);
   const textOf = (line: LiveCall): string => {
     const call = { ...known.get(line.id), ...line };
-    known.set(line.id, { ...call, call: undefined });
+    const { call: _content, ...rest } = call;
+    known.set(line.id, rest);
     const [oldest = ''] = known.keys();
     if (known.size > maxKnown) known.delete(oldest);
     return callLine(call);

@@ -1,31 +1,6 @@
 /** A stream of lines of JSON, as of `GET /v1/sources/{id}/calls/stream`. */
 import { urlOf, connectionLost, ApiError } from './client.ts';
 
-/** A call of a source. Every line of a call but the first is a change, without its content. */
-export interface LiveCall {
-  readonly id: string;
-  readonly changed?: true;
-  readonly receivedAt?: string;
-  readonly outcome: string;
-  readonly type?: string;
-  readonly event?: string;
-  readonly userKey?: string;
-  readonly eventId?: string;
-  readonly destinations: readonly string[];
-  readonly filtered: readonly {
-    readonly reason: string;
-    readonly rule?: { readonly path: string; readonly text: string };
-    readonly destinations: readonly string[];
-  }[];
-  /** Of a rejected call. */
-  readonly code?: string;
-  readonly message?: string;
-  /** That its sender was answered with. */
-  readonly status?: number;
-  /** Its content as text. */
-  readonly call?: string;
-}
-
 /** A longer line is not of the API. */
 const maxLineLength = 1_000_000;
 

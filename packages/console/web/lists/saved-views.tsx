@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals';
 import { useState } from 'preact/hooks';
 import { Button } from '../parts/button.tsx';
-import { Dialog } from '../parts/dialog.tsx';
+import { FormDialog, useForm } from '../parts/entry-form.tsx';
 import { TextField } from '../parts/field.tsx';
 import { toast } from '../parts/notes.tsx';
 import { hrefOf, place } from '../url/location.ts';
@@ -80,31 +80,19 @@ interface NameProps {
 }
 
 function NameView({ onName, onClose }: NameProps) {
-  const [name, setName] = useState('');
+  const { field, form } = useForm({ name: '' }, ({ name }) => {
+    if (name.trim() !== '') onName(name.trim());
+    return Promise.resolve();
+  });
   return (
-    <Dialog title="Save this view" onClose={onClose}>
-      <form
-        class="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (name.trim() !== '') onName(name.trim());
-        }}
-      >
-        <TextField
-          label="Name of the view"
-          hint="Kept in this browser. A view with this name is replaced."
-          value={name}
-          onValue={setName}
-          required
-          autofocus
-        />
-        <div class="actions">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind="main-action">
-            Save
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog {...form} title="Save this view" onClose={onClose} action="Save">
+      <TextField
+        label="Name of the view"
+        hint="Kept in this browser. A view with this name is replaced."
+        {...field('name')}
+        required
+        autofocus
+      />
+    </FormDialog>
   );
 }

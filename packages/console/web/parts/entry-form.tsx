@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact';
 import type { ApiError } from '../api/client.ts';
 import { useState } from 'preact/hooks';
 import { Button } from './button.tsx';
+import { Dialog } from './dialog.tsx';
 import { problemOf } from './field.tsx';
 import { useSubmission } from './form.ts';
 import { ErrorNote } from './notes.tsx';
@@ -60,6 +61,35 @@ export function MoreFields({
       <summary>{title}</summary>
       <div class="stack tight">{children}</div>
     </details>
+  );
+}
+
+interface FormDialogProps extends Pick<FormProps, 'children' | 'state' | 'onSubmit' | 'action'> {
+  readonly title: string;
+  readonly onClose: () => void;
+}
+
+/** A form in a window over the page. */
+export function FormDialog({ title, onClose, children, state, onSubmit, action }: FormDialogProps) {
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <form
+        class="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void onSubmit();
+        }}
+      >
+        {children}
+        <ErrorNote error={state.error} />
+        <div class="actions">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" kind="main-action" isBusy={state.isBusy}>
+            {action}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
   );
 }
 

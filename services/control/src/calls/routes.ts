@@ -1,12 +1,14 @@
 /** The route that streams the calls of a source as NDJSON, for the console and `tailrace calls`. */
 import type { ConfigView } from '@tailrace/config';
+import Type from 'typebox';
 import { isMaskedFor } from '../access/mask.ts';
 import { amounts } from '../access/shared.ts';
 import { loadSource } from '../configuration/sources/source.ts';
+import { decisionSchema } from '../history/event-routes.ts';
 import type { Streams } from '../history/streams.ts';
 import { routesOf, type Api } from '../http/api.ts';
 import { audit } from '../http/audit.ts';
-import { closedObject, optionalText } from '../http/schemas.ts';
+import { closedObject, namedObject, optionalText, time } from '../http/schemas.ts';
 import type { CallFeed } from './feed.ts';
 import { callOutcomes } from './fate.ts';
 
@@ -15,10 +17,27 @@ const filter = closedObject({
   userId: optionalText('only calls of this user'),
 });
 
+const line = namedObject('LiveCall', {
+  id: Type.String(),
+  changed: Type.Optional(Type.Literal(true, { description: 'of every line of a call but the first' })),
+  receivedAt: Type.Optional(time()),
+  outcome: Type.Enum([...callOutcomes]),
+  type: Type.Optional(Type.String()),
+  event: Type.Optional(Type.String()),
+  userKey: optionalText('the userId, else the anonymousId; masked for a read-only token'),
+  eventId: Type.Optional(Type.String()),
+  destinations: Type.Array(Type.String(), { description: 'those with a delivery' }),
+  filtered: decisionSchema.properties.filtered,
+  code: optionalText('of a rejected call'),
+  message: Type.Optional(Type.String()),
+  status: Type.Optional(Type.Integer({ description: 'that its sender was answered with' })),
+  call: optionalText('its content, in its first line'),
+});
+
 const streamCallsAnswers = {
   200: {
     description: 'a line of JSON for each call, and for each change of its outcome',
-    content: { 'application/x-ndjson': { schema: { type: 'string' } } },
+    content: { 'application/x-ndjson': { schema: line } },
   },
 };
 

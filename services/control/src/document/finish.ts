@@ -25,6 +25,7 @@ export interface OpenApiDocument {
 }
 
 const json = 'application/json';
+const lines = 'application/x-ndjson';
 
 /** Changes and returns the document. @throws Error if two different schemas have one name: a defect */
 export function finishDocument(document: OpenApiDocument): OpenApiDocument {
@@ -60,6 +61,8 @@ export function finishDocument(document: OpenApiDocument): OpenApiDocument {
       body.schema = nameAs(withoutDefaults(schema), `${name}Input`);
     }
     for (const [status, response] of Object.entries(responses)) {
+      const line = response.content?.[lines];
+      if (line?.schema) line.schema = named(line.schema);
       const answer = response.content?.[json];
       if (!status.startsWith('2') || !answer?.schema) continue;
       if (response.description === 'Default Response') response.description = 'done';

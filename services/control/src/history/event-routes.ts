@@ -33,7 +33,7 @@ const outcomes = [
   'unknown',
 ] as const;
 
-const decisionSchema = Type.Object({
+export const decisionSchema = Type.Object({
   decidedAt: time(),
   sourceId: Type.String(),
   type: Type.String(),

@@ -1,10 +1,8 @@
 /** Acknowledges or dismisses an issue, with a note. */
 import { api, ask, type Schema } from '../../api/client.ts';
-import { Button } from '../../parts/button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { useForm } from '../../parts/entry-form.tsx';
+import { FormDialog, useForm } from '../../parts/entry-form.tsx';
 import { TextField } from '../../parts/field.tsx';
-import { ErrorNote, toast } from '../../parts/notes.tsx';
+import { toast } from '../../parts/notes.tsx';
 import { Reason } from '../../parts/status.tsx';
 
 const words = {
@@ -41,26 +39,11 @@ export function MarkDialog({ issue, state, onClose, onDone }: MarkProps) {
     onDone();
   });
   return (
-    <Dialog title={`${action} an issue of ${id}`} onClose={onClose}>
-      <form
-        class="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void form.onSubmit();
-        }}
-      >
-        <p>
-          <Reason of={reason} />
-        </p>
-        <TextField label="Note" hint={hint} lines={3} {...field('note')} />
-        <ErrorNote error={form.state.error} />
-        <div class="actions">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind="main-action" isBusy={form.state.isBusy}>
-            {action}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog {...form} title={`${action} an issue of ${id}`} onClose={onClose} action={action}>
+      <p>
+        <Reason of={reason} />
+      </p>
+      <TextField label="Note" hint={hint} lines={3} {...field('note')} />
+    </FormDialog>
   );
 }

@@ -1,7 +1,7 @@
 /** The calls of a source as they arrive, and what becomes of each. */
 import { useEffect, useState } from 'preact/hooks';
 import { ApiError, generation, type Schema } from '../../api/client.ts';
-import { readLines, type LiveCall } from '../../api/lines.ts';
+import { readLines } from '../../api/lines.ts';
 import { may } from '../../api/session.ts';
 import { SearchForm } from '../../lists/search-form.tsx';
 import { Button, LinkButton } from '../../parts/button.tsx';
@@ -18,6 +18,7 @@ import { curlOf } from './snippets.ts';
 const maxShown = 100;
 const againMs = 2_000;
 
+type LiveCall = Schema['LiveCall'];
 type Line = LiveCall | { readonly missed: number };
 
 interface CallsProps {

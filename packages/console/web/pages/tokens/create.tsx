@@ -1,9 +1,6 @@
 import { api, ask, type Schema } from '../../api/client.ts';
-import { Button } from '../../parts/button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { useForm } from '../../parts/entry-form.tsx';
+import { FormDialog, useForm } from '../../parts/entry-form.tsx';
 import { ChoiceField, TextField } from '../../parts/field.tsx';
-import { ErrorNote } from '../../parts/notes.tsx';
 import { EntriesField } from '../../lists/entry-choice.tsx';
 
 const words = {
@@ -47,49 +44,33 @@ export function CreateToken({ onClose, onMade }: CreateTokenProps) {
     };
     onMade((await ask(api.POST('/v1/tokens', { body }))).token);
   });
-  const { error, isBusy } = form.state;
   return (
-    <Dialog title="Create a token" onClose={onClose}>
-      <form
-        class="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void form.onSubmit();
-        }}
-      >
-        <TextField
-          label="Name"
-          hint="The person or program that uses the token. Shown in the audit log."
-          {...field('name')}
-          required
-          autofocus
+    <FormDialog {...form} title="Create a token" onClose={onClose} action="Create">
+      <TextField
+        label="Name"
+        hint="The person or program that uses the token. Shown in the audit log."
+        {...field('name')}
+        required
+        autofocus
+      />
+      <ChoiceField label="Scope" {...field('scope')} choices={Object.entries(words.scopes)} />
+      <div class="columns">
+        <EntriesField
+          path="/v1/sources"
+          label="Only these sources"
+          hint={words.limitHint}
+          emptyHint="No sources yet."
+          {...field('sources')}
         />
-        <ChoiceField label="Scope" {...field('scope')} choices={Object.entries(words.scopes)} />
-        <div class="columns">
-          <EntriesField
-            path="/v1/sources"
-            label="Only these sources"
-            hint={words.limitHint}
-            emptyHint="No sources yet."
-            {...field('sources')}
-          />
-          <EntriesField
-            path="/v1/destinations"
-            label="Only these destinations"
-            hint={words.limitHint}
-            emptyHint="No destinations yet."
-            {...field('destinations')}
-          />
-        </div>
-        <ChoiceField label="Expires" {...field('expiresIn')} choices={Object.entries(words.expiries)} />
-        <ErrorNote error={error} />
-        <div class="actions">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind="main-action" isBusy={isBusy}>
-            Create
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+        <EntriesField
+          path="/v1/destinations"
+          label="Only these destinations"
+          hint={words.limitHint}
+          emptyHint="No destinations yet."
+          {...field('destinations')}
+        />
+      </div>
+      <ChoiceField label="Expires" {...field('expiresIn')} choices={Object.entries(words.expiries)} />
+    </FormDialog>
   );
 }
