@@ -214,7 +214,13 @@ const retry = Type.Object(
       ),
     ),
   },
-  { ...closed, title: 'RetrySettings', description: 'a mapping with for, schedule and on' },
+  {
+    ...closed,
+    minProperties: 1,
+    title: 'RetrySettings',
+    description: 'a mapping with for, schedule and on',
+    examples: [{ for: '1h', schedule: ['10s', '1m', '20m'], on: ['5xx', 429] }],
+  },
 );
 
 export const destinationSchema = Type.Object(

@@ -40,7 +40,7 @@ const lists = [
   ],
   ['exclude', 'Exclude these fields', 'One path per line, for example context.ip.'],
   ['hash', 'Hash these fields', 'Replaces each value by its SHA-256.'],
-  ['rename', 'Rename fields', 'One per line, for example "traits.email: email_sha256".'],
+  ['rename', 'Rename fields', 'One per line, for example "traits.email -> email_sha256".'],
 ] as const;
 
 export function BodyFields({ draft, onDraft, error }: Props<BodyDraft>) {

@@ -34,7 +34,12 @@ test('a form that is not changed changes nothing', () => {
     retry: { for: '1h', schedule: ['10s', '1m'], on: ['5xx', 409] },
     filter: { types: ['track'] },
     sample: { percent: 10, by: 'user' },
-    fields: { exclude: ['context.ip'], hash: ['traits.email'], salt: '', rename: { 'traits.email': 'mail' } },
+    fields: {
+      exclude: ['context.ip'],
+      hash: ['traits.email'],
+      salt: '',
+      rename: { 'traits.a:b': 'mail:to' },
+    },
     settings: {
       ...stored.settings,
       signature: { header: 'X-Hub', algorithm: 'hmac-sha1', timestamp: false },
@@ -83,7 +88,7 @@ test('a pace has only what is set, and none is a list without statuses', () => {
 
 test('a sample and fields have only what is set', () => {
   const draft = draftOf(stored);
-  const body = { ...draft.body, hash: ' traits.email \n', rename: 'traits.email: mail' };
+  const body = { ...draft.body, hash: ' traits.email \n', rename: 'traits.email -> mail' };
   const entry = entryOf({ ...draft, sample: { percent: '10', by: 'user' }, body }, stored);
   const fields = { hash: ['traits.email'], rename: { 'traits.email': 'mail' } };
   assert.deepEqual(mergePatchOf({ ...stored }, { ...entry }), { sample: { percent: 10 }, fields });

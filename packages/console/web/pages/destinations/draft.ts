@@ -40,7 +40,7 @@ export interface BodyDraft {
   readonly hash: string;
   /** Undefined where none is set: an empty one is another one. */
   readonly salt: string | undefined;
-  /** `path: key` in each line. */
+  /** `path -> key` in each line. */
   readonly rename: string;
 }
 
@@ -171,7 +171,7 @@ export function entryOf(
     ...rest,
     ...(draft.name.trim() !== '' && { name: draft.name.trim() }),
     ...(rateLimit !== null && { rateLimit }),
-    ...paceOf(draft.pace, before.retry),
+    ...paceOf(draft.pace),
     ...sampleOf(draft.sample, before.sample),
     ...fieldsOfBody(draft.body),
     ...set('ordering', draft.ordering, 'none', before.ordering),
@@ -181,7 +181,7 @@ export function entryOf(
       ...(draft.secret !== '' && { sharedSecret: draft.secret }),
       ...set('contentType', draft.contentType, 'json', stored.contentType),
       ...authOf(draft.auth),
-      ...(signature && { signature }),
+      ...(draft.secret !== '' && signature && { signature }),
       ...set('standardWebhooks', draft.standardWebhooks, false, stored.standardWebhooks),
       ...(draft.deliveryIdHeader.trim() !== '' && { deliveryIdHeader: draft.deliveryIdHeader.trim() }),
       ...set('traceparent', draft.traceparent, false, stored.traceparent),
@@ -225,7 +225,7 @@ function paceDraftOf({ burst, maxInFlight, timeout = '', retry = {} }: Pace): Pa
   };
 }
 
-function paceOf(draft: PaceDraft, before: Pace['retry']): Pace {
+function paceOf(draft: PaceDraft): Pace {
   const [burst, maxInFlight] = [numberOf(draft.burst), numberOf(draft.maxInFlight)];
   const [schedule, on] = [itemsOf(draft.retrySchedule), itemsOf(draft.retryOn)];
   const retry = {
@@ -237,7 +237,7 @@ function paceOf(draft: PaceDraft, before: Pace['retry']): Pace {
     ...(burst !== null && { burst }),
     ...(maxInFlight !== null && { maxInFlight }),
     ...(draft.timeout.trim() !== '' && { timeout: draft.timeout.trim() }),
-    ...((before !== undefined || Object.keys(retry).length > 0) && { retry }),
+    ...(Object.keys(retry).length > 0 && { retry }),
   };
 }
 
@@ -271,14 +271,14 @@ function bodyDraftOf({
     hash: hash.join('\n'),
     salt,
     rename: Object.entries(rename)
-      .map(([path, key]) => `${path}: ${key}`)
+      .map(([path, key]) => `${path} -> ${key}`)
       .join('\n'),
   };
 }
 
 function fieldsOfBody(draft: BodyDraft): Pick<Destination, 'fields'> {
   const [include, exclude, hash] = [linesOf(draft.include), linesOf(draft.exclude), linesOf(draft.hash)];
-  const rename = Object.fromEntries(linesOf(draft.rename).map(headerOf));
+  const rename = Object.fromEntries(linesOf(draft.rename).map(renameOf));
   const fields = {
     ...(include.length > 0 && { include }),
     ...(exclude.length > 0 && { exclude }),
@@ -312,6 +312,12 @@ function webhookOf(
     ...(Object.keys(given).length > 0 && { headers: given }),
     ...(kept.length > 0 && { secretHeaders: kept }),
   };
+}
+
+/** A path or key may have a colon. A line without an arrow is a path without a key, about which the answer says what is wrong. */
+function renameOf(line: string): [path: string, key: string] {
+  const [path = '', key = ''] = line.split(/ *-> */);
+  return [path, key];
 }
 
 /** A line without a colon is a name without a value, about which the answer of the API says what is wrong. */
