@@ -72,6 +72,31 @@ test('a filter that releases of level 1 cannot read is stored where they ignore 
   }
 });
 
+test('a setting that a release of level 2 would ignore holds back what would do harm', () => {
+  const settings = (more: Partial<Destination['settings']>) => ({ settings: { ...crm.settings, ...more } });
+  const [webhook] = crm.settings.webhooks;
+  assert.ok(webhook);
+  const cases: [change: Partial<Destination>, required: string[]][] = [
+    [{ fields: { exclude: ['context'] } }, ['fields router']],
+    [{ sample: { percent: 10 } }, ['sample router']],
+    [{ retry: { for: '1h' } }, ['retry delivery']],
+    [{ maxInFlight: 1 }, ['maxInFlight delivery']],
+    [{ rateLimit: 1, burst: 2, timeout: '1s' }, []],
+    [settings({ contentType: 'form' }), ['contentType router', 'contentType delivery']],
+    [settings({ webhooks: [{ ...webhook, method: 'PUT' }] }), ['method delivery']],
+    [settings({ auth: { token: 't' } }), ['auth delivery']],
+    [settings({ signature: { encoding: 'base64' } }), ['signature delivery']],
+    [settings({ deliveryIdHeader: 'X-Id' }), ['deliveryIdHeader delivery']],
+  ];
+  for (const [change, required] of cases) {
+    const unmet = unmetBy(written({ ...crm, ...change }), 2);
+    assert.deepEqual(
+      unmet.map(({ feature, by }) => `${feature} ${by}`),
+      required,
+    );
+  }
+});
+
 test('services hold a destination back while it requires more than they have, and writers see it as it is', () => {
   for (const holds of [true, false]) {
     const state = createState(undefined, { holds });

@@ -46,6 +46,22 @@ test('a call is sent with the body that the router would build, and the digits o
   assert.equal((items as { request: { body: string } }[])[0]?.request.body, body);
 });
 
+test('6.9 7.10 a call is sent as the fields and the content type of the destination say', async () => {
+  received.length = 0;
+  const path = '/v1/destinations/crm';
+  const change = { fields: { exclude: ['properties.email'] }, settings: { contentType: 'form' } };
+  await control.expect(200, { method: 'PATCH', path, body: change });
+  const call = { type: 'track', userId: 'ada', event: 'Order', properties: { email: 'a@b', total: 1 } };
+  await control.expect(200, { ...request, body: { call } });
+  const payload = new URLSearchParams(received[0]).get('payload') ?? '';
+  assert.deepEqual((JSON.parse(payload) as { properties: object }).properties, { total: 1 });
+  await control.expect(200, {
+    method: 'PATCH',
+    path,
+    body: { fields: null, settings: { contentType: null } },
+  });
+});
+
 test('without a call a sample of the type is sent, also without a body', async () => {
   received.length = 0;
   await control.expect(200, { ...request, body: { type: 'group' } });
