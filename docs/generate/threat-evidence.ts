@@ -235,6 +235,15 @@ export const storedSecrets: readonly (readonly [
       'the queries of URLs are sealed from the reseal on that says so',
     ),
   ],
+  [
+    'URLs of webhooks, routing keys and mail passwords of notifications',
+    'sealed in `config`',
+    'never; of a URL, the origin',
+    shown(
+      `${control}/notifications/notifications.test.ts`,
+      'has its secrets sealed in Kafka and masked in answers, logs and the audit log; a mask keeps them',
+    ),
+  ],
   ['write keys', 'plain in `config`; public in browsers', '`write` and `admin`', masks],
   [
     'tokens of the API',
@@ -303,6 +312,7 @@ export const sharing: Readonly<Record<SharedName, Evidence>> = {
   searches: placesAreLeft,
   exports: placesAreLeft,
   testEvents: placesAreLeft,
+  notificationTests: placesAreLeft,
   auditReadings: placesAreLeft,
   recalls: shown(
     'services/delivery/src/sources/recall/recall.test.ts',

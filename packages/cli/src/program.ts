@@ -15,6 +15,7 @@ import { exportCommands } from './export/commands.ts';
 import { notes } from './help.ts';
 import { historyCommands } from './history/commands.ts';
 import { issueCommands } from './history/issues.ts';
+import { notificationCommands } from './notifications/commands.ts';
 import { permissions } from './permissions/commands.ts';
 import { recallCommands } from './recall/commands.ts';
 import { topicCommands } from './topics/commands.ts';
@@ -27,6 +28,7 @@ const sectionsOf = (
 ): readonly (readonly [heading: string, ...(readonly Declared[])[]])[] => [
   ['System:', topicCommands, [permissions, doctor, completion(program)]],
   ['Configuration:', configurationCommands, updateCommands, changeCommands, exportCommands],
+  ['Notifications:', notificationCommands],
   ['History:', historyCommands, issueCommands],
   ['Pending deliveries:', recallCommands],
   ['Dead letters:', deadLetterCommands, recoveryCommands],
@@ -38,15 +40,15 @@ const sectionsOf = (
 const groups = {
   topics: 'create, extend and list the Kafka topics',
   get: 'list or show sources, destinations, deliveries and more',
-  create: 'create a source, a destination, a write key or a token',
-  update: 'change fields of a source or a destination',
-  edit: 'edit a source or a destination in $EDITOR',
-  enable: 'enable a source or a destination',
-  disable: 'disable a source or a destination',
+  create: 'create a source, a destination, a notification, a write key or a token',
+  update: 'change fields of a source, a destination or a notification',
+  edit: 'edit a source, a destination or a notification in $EDITOR',
+  enable: 'enable a source, a destination or a notification',
+  disable: 'disable a source, a destination or a notification',
   pause: 'let the deliveries of a destination wait',
   resume: 'send the deliveries that waited for a paused destination',
   rotate: 'make a new secret for a destination',
-  delete: 'delete a source, a destination or a write key',
+  delete: 'delete a source, a destination, a notification or a write key',
   config: 'export, verify and import the whole configuration',
   dead: 'list, show and replay dead letters',
   recover: 'replay the failures of a destination',

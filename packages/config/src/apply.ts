@@ -14,6 +14,8 @@ import { checkConfiguration } from './rules/check.ts';
 import type { Configuration } from './rules/schema.ts';
 import { shortWriteKeys } from './rules/write-key.ts';
 import type { SecretKeys } from './secrets/encryption.ts';
+import { notificationSecretsOf } from './secrets/notification.ts';
+import { secretsOf } from './secrets/secrets.ts';
 import {
   openConfigEditor,
   type BeforeWrite,
@@ -69,15 +71,19 @@ export async function applyConfiguration(
     owner,
   }: ApplyOptions = {},
 ): Promise<readonly EntryChange[]> {
-  const { sources, destinations, placeOf } = wanted;
-  const checked = checkConfiguration({ sources, destinations });
+  const { sources, destinations, notifications, placeOf } = wanted;
+  const given = { sources, destinations, ...(notifications && { notifications }) };
+  const checked = checkConfiguration(given);
   if ('problems' in checked) throw problemsError(checked.problems, placeOf);
   const { value } = checked;
   await checkTopicExists(kafka, topic);
 
   const plan = (current: ConfigSnapshot): PlannedChange[] => {
     const problems = [
-      ...conflicts(value, prune ? [] : current.sources()),
+      ...conflicts(value, {
+        sources: prune ? [] : current.sources(),
+        destinations: prune ? [] : current.destinations(),
+      }),
       ...value.sources.flatMap((source, index) =>
         shortWriteKeys(source, current.source(source.id), ['sources', index]),
       ),
@@ -107,6 +113,12 @@ export async function applyConfiguration(
       owner,
     },
   });
+}
+
+/** Whether a secret of the configuration would be written in plain text without a key. */
+export function hasSecrets({ destinations, notifications = [] }: Configuration): boolean {
+  const secrets = [destinations.map(secretsOf), notifications.map(notificationSecretsOf)].flat();
+  return secrets.some((found) => !found.next().done);
 }
 
 export interface ChangeAllOptions {

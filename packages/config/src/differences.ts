@@ -1,9 +1,10 @@
 /** The fields in which two versions of an entry differ, without secrets. Pure. */
 import { isDeepStrictEqual } from 'node:util';
 import { field, formatPath, type FieldPath } from './rules/problem.ts';
+import type { Notification } from './rules/notification-schema.ts';
 import type { Destination, Source } from './rules/schema.ts';
 import type { Token } from './rules/token.ts';
-import { redactDestination, redactSource, redactToken } from './secrets/redact.ts';
+import { redactDestination, redactNotification, redactSource, redactToken } from './secrets/redact.ts';
 
 /** Undefined stands for an absent value. */
 export interface FieldDifference {
@@ -12,7 +13,7 @@ export interface FieldDifference {
   readonly after: unknown;
 }
 
-type AnyEntry = Source | Destination | Token;
+type AnyEntry = Source | Destination | Notification | Token;
 
 /**
  * The innermost fields that differ, such as `settings.webhooks[0].url`, with both values, redacted: both values of a changed
@@ -45,7 +46,8 @@ function changedFields(before: unknown, after: unknown, path: FieldPath): FieldP
 
 function redact(entry: AnyEntry): AnyEntry {
   if ('writeKeys' in entry) return redactSource(entry);
-  return 'hash' in entry ? redactToken(entry) : redactDestination(entry);
+  if ('hash' in entry) return redactToken(entry);
+  return 'settings' in entry ? redactDestination(entry) : redactNotification(entry);
 }
 
 function valueAt(value: unknown, path: FieldPath): unknown {

@@ -1,4 +1,4 @@
-export { applyConfiguration, type ApplyOptions, type WantedConfiguration } from './apply.ts';
+export { applyConfiguration, hasSecrets, type ApplyOptions, type WantedConfiguration } from './apply.ts';
 export {
   openExport,
   writeExport,
@@ -32,12 +32,14 @@ export {
   maskDestinationForReaders,
   maskQuery,
   maskSource,
-  secretMask,
   unmaskDestination,
 } from './secrets/mask.ts';
+export { secretMask } from './secrets/mask-text.ts';
+export { maskNotification, unmaskNotification } from './secrets/notification.ts';
 export {
   checkConfiguration,
   checkDestination,
+  checkNotification,
   checkSource,
   checkToken,
   missingSources,
@@ -47,7 +49,13 @@ export { parseConfiguration, problemsError, type ParsedConfiguration, type Parse
 export { builtInSource, builtInSourceRule } from './rules/built-in.ts';
 export { formatPath, type FieldPath, type Problem } from './rules/problem.ts';
 export type { Entry, EntryKind } from './topic/record.ts';
-export { redactDestination, redactSource, redactToken, redactUrl } from './secrets/redact.ts';
+export {
+  redactDestination,
+  redactNotification,
+  redactSource,
+  redactToken,
+  redactUrl,
+} from './secrets/redact.ts';
 export {
   fieldSteps,
   filterLimits,
@@ -73,6 +81,15 @@ export {
   type TlsSettings,
   type Webhook,
 } from './rules/schema.ts';
+export { missingSubjects, silenceMs } from './rules/notification.ts';
+export {
+  maxNotifications,
+  notificationEvents,
+  notificationSchema,
+  webhookFormats,
+  type Notification,
+  type NotificationEvent,
+} from './rules/notification-schema.ts';
 export {
   maxTokens,
   tokenChoices,
@@ -83,7 +100,6 @@ export {
 } from './rules/token.ts';
 export { shortWriteKeys } from './rules/write-key.ts';
 export { seal, startOf, unseal } from './secrets/sealed.ts';
-export { hasSecrets } from './secrets/secrets.ts';
 export type { SecretKeys } from './secrets/encryption.ts';
 export type { ConfigChange, ConfigLookup } from './topic/state.ts';
 export { singleFlight } from './topic/single-flight.ts';

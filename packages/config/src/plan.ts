@@ -1,6 +1,8 @@
 /** Plans a change of the whole configuration: compares the wanted entries with those of the topic. Pure. */
 import { differencesOf, type FieldDifference } from './differences.ts';
 import { missingSources } from './rules/check.ts';
+import { missingSubjects } from './rules/notification.ts';
+import type { Notification } from './rules/notification-schema.ts';
 import type { FieldPath, Problem } from './rules/problem.ts';
 import type { Configuration, Destination, Source } from './rules/schema.ts';
 import type { ConfigSnapshot, Decision } from './topic/editor.ts';
@@ -8,6 +10,8 @@ import type { Entry, EntryKind } from './topic/record.ts';
 
 /** `left`: in the topic but not in the configuration, and kept because `prune` is not set. */
 export type EntryOutcome = 'created' | 'updated' | 'unchanged' | 'deleted' | 'left';
+
+type AnyEntry = Source | Destination | Notification;
 
 export interface EntryChange {
   readonly kind: EntryKind;
@@ -32,13 +36,22 @@ export function changesOf(planned: readonly PlannedChange[]): EntryChange[] {
   return planned.map(({ entry: _entry, ...change }) => change);
 }
 
-/** The conflicts between the wanted entries and the remaining sources of the topic. */
-export function conflicts({ sources, destinations }: Configuration, existing: readonly Source[]): Problem[] {
-  const wantedIds = sources.map(({ id }) => id);
-  const stayingIds = stayingBeside(sources, existing).map(({ id }) => id);
+/** The conflicts between the wanted entries and the remaining ones of the topic. */
+export function conflicts(
+  { sources, destinations, notifications = [] }: Configuration,
+  existing: Configuration,
+): Problem[] {
+  const sourceIds = [...sources, ...existing.sources].map(({ id }) => id);
+  const known = new Set(sourceIds);
+  const destinationIds = new Set([...destinations, ...existing.destinations].map(({ id }) => id));
+  const exists = {
+    source: (id: string) => known.has(id),
+    destination: (id: string) => destinationIds.has(id),
+  };
   return [
-    ...takenWriteKeys(sources, existing),
-    ...missingSources(destinations, [...wantedIds, ...stayingIds]),
+    ...takenWriteKeys(sources, existing.sources),
+    ...missingSources(destinations, sourceIds),
+    ...notifications.flatMap((entry, index) => missingSubjects(entry, exists, ['notifications', index])),
   ];
 }
 
@@ -64,13 +77,13 @@ function stayingBeside(sources: readonly Source[], existing: readonly Source[]):
 
 /** In the order in which readers apply them: no entry refers to one that does not exist yet or any more. */
 export function planChanges(
-  { sources, destinations }: Configuration,
+  { sources, destinations, notifications }: Configuration,
   current: ConfigSnapshot,
   prune: boolean,
 ): PlannedChange[] {
   const outcomeOf = (
     { kind, id, entry }: Entry,
-    before: Source | Destination | undefined,
+    before: AnyEntry | undefined,
   ): Omit<EntryChange, 'kind' | 'id'> => {
     if (!before) return { outcome: 'created', fields: [], differences: [] };
     const differences = differencesOf(before, entry);
@@ -81,14 +94,14 @@ export function planChanges(
       differences,
     };
   };
-  const wanted = (entry: Entry, before: Source | Destination | undefined): PlannedChange => ({
+  const wanted = (entry: Entry, before: AnyEntry | undefined): PlannedChange => ({
     ...entry,
     ...outcomeOf(entry, before),
   });
   const others = (
     kind: EntryKind,
-    present: readonly (Source | Destination)[],
-    entries: readonly (Source | Destination)[],
+    present: readonly AnyEntry[],
+    entries: readonly AnyEntry[],
   ): PlannedChange[] => {
     const ids = new Set(entries.map(({ id }) => id));
     const outcome = prune ? 'deleted' : 'left';
@@ -101,6 +114,10 @@ export function planChanges(
     ...destinations.map((entry) =>
       wanted({ kind: 'destination', id: entry.id, entry }, current.destination(entry.id)),
     ),
+    ...(notifications ?? []).map((entry) =>
+      wanted({ kind: 'notification', id: entry.id, entry }, current.notification(entry.id)),
+    ),
+    ...(notifications ? others('notification', current.notifications(), notifications) : []),
     ...others('destination', current.destinations(), destinations),
     ...others('source', current.sources(), sources),
   ];

@@ -38,6 +38,7 @@ export function createRetention({ db, transaction }: Store, limits: HistoryLimit
   const pruners: readonly Pruner[] = limitedTables.map((limited) => prunerOf(db, limited));
   const removeUsage = db.prepare('DELETE FROM usage WHERE day < ?');
   const removeBreakers = db.prepare('DELETE FROM breakers WHERE at < ?');
+  const removeLatest = db.prepare('DELETE FROM latest_calls WHERE at < ?');
   const removeFlow = db.prepare('DELETE FROM flow WHERE unit = ? AND at < ?');
   const sizes = db.prepare('SELECT kind, sum(bytes) AS bytes FROM shares GROUP BY kind');
   const largestOwner = db.prepare(
@@ -113,6 +114,7 @@ export function createRetention({ db, transaction }: Store, limits: HistoryLimit
     prune(): boolean {
       removeUsage.run(usageFloor());
       removeBreakers.run(ageFloor());
+      removeLatest.run(now() - usageDays * dayMs);
       removeFlow.run(minuteMs, now() - minutesKeptMs);
       removeFlow.run(hourMs, Math.min(ageFloor(), now() - minutesKeptMs));
       // Each table loses a portion, so that none waits for another.

@@ -124,7 +124,7 @@ export function createWriter(db: DatabaseSync, { floorOf }: Pick<Retention, 'flo
       const resends: (readonly [deliveryId: string, resend: Resend])[] = [];
       for (const fact of facts) {
         if (fact.kind === 'usage') {
-          putUsage(fact.usage);
+          putUsage(fact.usage, fact.at);
           flow.usage(fact.usage, fact.at);
         } else if (fact.kind === 'dead-letter') deadLetters.putLetter(fact.letter);
         else if (fact.kind === 'replay') deadLetters.putReplay(fact.replay);

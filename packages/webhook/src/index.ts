@@ -1,5 +1,5 @@
 export { createAddressPolicy, type AddressPolicy } from './address.ts';
-export { classifyStatus, type Answer } from './classify.ts';
+export { classifyError, classifyStatus, type Answer } from './classify.ts';
 export { createNameLookup, type NameLookupOptions } from './dns/lookup.ts';
 export type { NameSettings } from './dns/name-settings.ts';
 export type { NameLookup } from './dns/resolve.ts';

@@ -5,6 +5,7 @@ import { openHistory, type History } from '@tailrace/history';
 import type { Kafka } from '@tailrace/kafka';
 import { defineService, listen, type ServiceContext, type SettingsOf } from '@tailrace/service';
 import { requireTopics, topicNames } from '@tailrace/topology';
+import { createAddressPolicy } from '@tailrace/webhook';
 import type { FastifyInstance } from 'fastify';
 import { guardRequests } from './access/guard.ts';
 import { tokenRoutes } from './access/routes.ts';
@@ -35,6 +36,10 @@ import { openIdempotency } from './idempotency/index.ts';
 import { openIssueMarks } from './issues/marks.ts';
 import { issuePaths, issueRoutes } from './issues/routes.ts';
 import { countResponses, createHistoryMetrics } from './metrics.ts';
+import { startNotifier, type NotifierPace } from './notifications/notifier.ts';
+import { notificationRoutes } from './notifications/routes.ts';
+import { createMessenger } from './notifications/send.ts';
+import { ToldState } from './notifications/told.ts';
 import { openOperations, type OperationsPace } from './operations/index.ts';
 import { createRecordReader } from './records/reader.ts';
 import { deadLetterRoutes } from './replays/dead-letter-routes.ts';
@@ -73,6 +78,10 @@ export interface ControlChanges {
   readonly changeGivesUpAfterMs?: number;
   /** How often operational events are looked for, and how long dead letters are counted together. */
   readonly operations?: OperationsPace;
+  /** How often notifications are sent. */
+  readonly notifications?: NotifierPace;
+  /** PEM of certificate authorities to trust beside those that Node trusts, for notifications. */
+  readonly authorities?: readonly string[];
 }
 
 export interface OpenControl {
@@ -162,10 +171,25 @@ export async function openControl(
   const marks = await open('the issues', 'issues', () =>
     openIssueMarks(kafka, names.destinationsHealth, config),
   );
-  const { failingAfterMs } = settings;
-  await open('the operational events', 'operational events', () =>
-    openOperations({ kafka, names, config, history, log, failingAfterMs, pace: changes.operations }),
+  const { failingAfterMs, timeoutMs, allowedNetworks } = settings;
+  const told = new ToldState();
+  const operations = await open('the operational events', 'operational events', () =>
+    openOperations({ kafka, names, config, history, log, failingAfterMs, told, pace: changes.operations }),
   );
+  const policy = createAddressPolicy(allowedNetworks);
+  const messenger = createMessenger({ policy, timeoutMs, authorities: changes.authorities });
+  service.onClose('connections of notifications', () => messenger.close());
+  const notifier = startNotifier({
+    topic: names.destinationsHealth,
+    config,
+    history,
+    operations,
+    told,
+    messenger,
+    report: { log, metrics },
+    pace: changes.notifications,
+  });
+  service.onClose('notifications', () => notifier.close());
 
   const isUpToDate = createUpToDate({
     config,
@@ -192,7 +216,7 @@ export async function openControl(
         if (!hasSession && request.headers.authorization === undefined) return;
         await isUpToDate(request.routeOptions.url ?? '', hasSession);
       });
-      const { access: tokens, requestsPerSecond, timeoutMs, allowedNetworks } = settings;
+      const { access: tokens, requestsPerSecond } = settings;
       const sessions = createSessions(api, seal, endedSessions);
       guardRequests(api, { tokens, config, sessions, requestsPerSecond });
       auditRequests(api, kafka, names.audit, log);
@@ -219,6 +243,7 @@ export async function openControl(
       deletionRoutes(api, deletions, history);
       suppressionRoutes(api, suppressions);
       audienceRoutes(api, audiences, config);
+      notificationRoutes(api, { config, messenger, notifier });
       tokenRoutes(api, config);
       auditRoutes(api, kafka, names.audit);
       done();

@@ -57,7 +57,7 @@ export const applyFile: Run<Values> = async (
           : new Set<string>();
       return {
         changes: mayDelete && (await apply({ dryRun, ...(prune && !dryRun && { mayDelete }) })),
-        plainSecrets: secretKeys.current === undefined && configuration.destinations.some(hasSecrets),
+        plainSecrets: secretKeys.current === undefined && hasSecrets(configuration),
       };
     },
     { patient: true },

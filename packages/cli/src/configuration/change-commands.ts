@@ -1,4 +1,4 @@
-/** Commands that change one property of a source or a destination, or delete it. All may be repeated. */
+/** Commands that change one property of an entry, or delete it. All may be repeated. */
 import type { Schema } from '@tailrace/api';
 import type { ApiRun } from '../api/call.ts';
 import { pathOf } from '../api/path.ts';
@@ -8,7 +8,8 @@ import { apiCommand, flag, text, type Declared } from '../declare.ts';
 const delay = 'All services apply the change within two seconds.';
 const source = { '<source>': 'the id of the source' };
 const destination = { '<destination>': 'the id of the destination' };
-const kinds = ['source', 'destination'] as const;
+const kinds = ['source', 'destination', 'notification'] as const;
+const exampleOf = { source: 'web', destination: 'crm', notification: 'on-call' };
 
 export const changeCommands: readonly Declared[] = [
   apiCommand({
@@ -136,12 +137,22 @@ export const changeCommands: readonly Declared[] = [
     examples: ['delete destination crm --yes'],
     ...deleting('destination'),
   }),
+  apiCommand({
+    words: 'delete notification',
+    summary: 'delete a notification',
+    description: 'Delete a notification. Asks for confirmation on a terminal.',
+    arguments: { '<id>': 'the id of the notification' },
+    examples: ['delete notification on-call --yes'],
+    ...deleting('notification'),
+  }),
 ];
 
 function switchCommand(verb: 'enable' | 'disable', kind: (typeof kinds)[number]): Declared {
   const effects = {
     'enable source': '',
     'enable destination': '',
+    'enable notification': '',
+    'disable notification': ' Nothing is told. What is open then is told when it is enabled again.',
     'disable source': ' Its calls are then refused with 401.',
     'disable destination':
       ' Its pending deliveries become dead letters, which "tailrace replay" publishes again.',
@@ -152,7 +163,7 @@ function switchCommand(verb: 'enable' | 'disable', kind: (typeof kinds)[number])
     summary: `${verb} a ${kind}`,
     description: `${verb === 'enable' ? 'Enable' : 'Disable'} a ${kind}. ${delay}${effects[words]}`,
     arguments: { '<id>': `the id of the ${kind}` },
-    examples: [`${words} ${kind === 'source' ? 'web' : 'crm'}`],
+    examples: [`${words} ${exampleOf[kind]}`],
     async request({ id }, { api }) {
       const answer = await api.send('PATCH', pathOf(`${kind}s`, id), { enabled: verb === 'enable' });
       return done(`The ${kind} ${id} is ${verb}d.`, answer);

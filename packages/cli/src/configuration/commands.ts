@@ -1,6 +1,6 @@
 /** Commands that apply, show, create and test sources and destinations. `change-commands.ts` has the rest. */
 import type { Schema } from '@tailrace/api';
-import type { Destination, Source } from '@tailrace/config';
+import type { Destination, Notification, Source } from '@tailrace/config';
 import { pathOf } from '../api/path.ts';
 import { showPage, showValue, type Columns } from '../api/show.ts';
 import {
@@ -19,6 +19,7 @@ import {
   type Options,
 } from '../declare.ts';
 import { destinationFields, sourceFields } from '../entry-options.ts';
+import { notificationColumns } from '../notifications/commands.ts';
 import { formatCount } from '../terminal/table.ts';
 
 const stateOf = ({ enabled, paused }: { readonly enabled: boolean; readonly paused?: boolean }): string =>
@@ -57,9 +58,9 @@ const newEntry = {
 export const configurationCommands: readonly Declared[] = [
   command({
     words: 'apply',
-    summary: 'create, update and delete sources and destinations as a file says',
+    summary: 'create, update and delete entries as a file says',
     description:
-      'Create, update and delete sources and destinations as a file says.\n\n' +
+      'Create, update and delete sources, destinations and notifications as a file says.\n\n' +
       'The file is YAML or JSON; packages/config/README.md describes it. All problems of the file are reported ' +
       'together, and nothing is changed if there is one. --dry-run shows the changed fields, before and after, ' +
       'except secrets, write keys, header values and URL queries.\n\n' +
@@ -67,7 +68,8 @@ export const configurationCommands: readonly Declared[] = [
       'file, whose path is relative to the configuration. Write literal:TEXT for a secret that begins with one of ' +
       'these words. The mask that "tailrace get" shows in place of a secret is refused.\n\n' +
       'Entries that are in Kafka and not in the file are kept, unless --prune is given. --prune asks on a terminal, ' +
-      'and needs --yes elsewhere. Where the file has no source, or no destination, it deletes all of them only with --all.',
+      'and needs --yes elsewhere. Where the file has no source, or no destination, it deletes all of them only with --all. Where it does not ' +
+      'name notifications, they stay; "notifications: []" deletes all.',
     options: {
       file: required(file('the configuration; - reads standard input')),
       dryRun: flag('show the changes without making them'),
@@ -97,6 +99,7 @@ export const configurationCommands: readonly Declared[] = [
   }),
   ...shown('source', 'web', sourceColumns),
   ...shown('destination', 'crm', destinationColumns),
+  ...shown('notification', 'on-call', notificationColumns),
   apiCommand({
     words: 'create source',
     summary: 'create a source and its write key',
@@ -165,7 +168,11 @@ export const configurationCommands: readonly Declared[] = [
 ];
 
 /** The list of the entries of a kind, and one of them. As YAML they are a file for `tailrace apply`. */
-function shown(kind: 'source' | 'destination', example: string, columns: Columns<never>): Declared[] {
+function shown(
+  kind: 'source' | 'destination' | 'notification',
+  example: string,
+  columns: Columns<never>,
+): Declared[] {
   const list = `${kind}s` as const;
   return [
     apiCommand({
@@ -192,7 +199,7 @@ function shown(kind: 'source' | 'destination', example: string, columns: Columns
       examples: [`get ${kind} ${example}`],
       async request({ id }, { api }) {
         const { fileOf } = await import('./entries-file.ts');
-        const entry = await api.get<Source & Destination>(pathOf(list, id));
+        const entry = await api.get<Source & Destination & Notification>(pathOf(list, id));
         const lines = fileOf({ [list]: [entry] });
         return { text: lines, yaml: lines, json: entry };
       },

@@ -6,6 +6,7 @@ import {
   mapSecretPlaces,
   type Destination,
   type FieldPath,
+  type Notification,
   type Source,
 } from '@tailrace/config';
 import { yamlLines } from '../terminal/yaml.ts';
@@ -13,6 +14,7 @@ import { yamlLines } from '../terminal/yaml.ts';
 export interface Entries {
   readonly sources?: readonly Source[];
   readonly destinations?: readonly Destination[];
+  readonly notifications?: readonly Notification[];
 }
 
 /** The lines of the file. Its comment names the variables that must be set before it is applied. */

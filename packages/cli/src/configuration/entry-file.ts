@@ -1,9 +1,11 @@
-/** A source or destination from a file, for `tailrace create -f`. */
+/** An entry from a file, for `tailrace create -f`. */
 import { formatPath, resolveEntry } from '@tailrace/config';
 import { parse as parseYaml } from 'yaml';
 import { UsageError, type CommandContext } from '../command.ts';
 import { readText } from '../read-text.ts';
 import { referencesOf } from './references.ts';
+
+type EntryKind = 'source' | 'destination' | 'notification';
 
 /**
  * Reads YAML or JSON, and replaces references to secrets; `-` is standard input. The service validates the content.
@@ -11,7 +13,7 @@ import { referencesOf } from './references.ts';
  * @throws UsageError
  */
 export async function readEntry(
-  kind: 'source' | 'destination',
+  kind: EntryKind,
   file: string,
   context: Pick<CommandContext, 'input' | 'env'>,
 ): Promise<unknown> {
@@ -28,7 +30,7 @@ export async function readEntry(
 }
 
 /** The entry itself, or the only entry of a file for `tailrace apply`, such as `tailrace get -o yaml` writes. */
-function onlyEntry(kind: 'source' | 'destination', content: unknown): unknown {
+function onlyEntry(kind: EntryKind, content: unknown): unknown {
   if (typeof content !== 'object' || content === null) return content;
   const { [`${kind}s`]: list, ...others } = content as Readonly<Record<string, unknown>>;
   const isFile = Array.isArray(list) && list.length === 1 && Object.keys(others).length === 0;

@@ -24,10 +24,11 @@ export const exportConfiguration: Run<Values> = async (
   const { passphrase } = readSettings(context.env, exportSettings);
   const { text, counts, skipped } = await withKafka(context, async (kafka, { prefix }, keys) => {
     const stored = await readConfiguration(kafka, topicNames(prefix).config, keys);
-    const { sources, destinations, unreadable } = stored;
+    const { sources, destinations, notifications, unreadable } = stored;
     const problems = [...unreadable].map(([key, problem]) => `${key}: ${problem}`);
     if (problems.length > 0 && !skipUnreadable) throw unreadableEntries(problems);
-    if (sources.length + destinations.length === 0 && !allowEmpty) throw emptyConfiguration(prefix);
+    if (sources.length + destinations.length + notifications.length === 0 && !allowEmpty)
+      throw emptyConfiguration(prefix);
     const origin = {
       createdAt: formatInstant(Date.now()),
       release: packageJson.version,

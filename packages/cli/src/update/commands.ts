@@ -1,4 +1,4 @@
-/** Commands that change fields of sources and destinations: `update` and `edit`. */
+/** Commands that change fields of sources, destinations and notifications: `update` and `edit`. */
 import { apiCommand, repeatable, type Declared } from '../declare.ts';
 import { destinationFields, sourceFields } from '../entry-options.ts';
 
@@ -6,6 +6,8 @@ const rest =
   '--set changes any field by its path, as "tailrace get -o json" shows it: --set settings.traceparent=true. The value is JSON ' +
   'or else a text; null removes the field, as --unset does. env:NAME and file:PATH stand for a value that must not be ' +
   'on the command line. Fields that are not named stay, secrets too.';
+
+const examples = { source: 'web', destination: 'crm', notification: 'on-call' };
 
 const anyField = {
   set: repeatable('<field=value>', 'set any field'),
@@ -47,7 +49,19 @@ export const updateCommands: readonly Declared[] = [
     ],
     request: async (values, context) => (await import('./update.ts')).updateDestination(values, context),
   }),
-  ...(['source', 'destination'] as const).map((kind) =>
+  apiCommand({
+    words: 'update notification',
+    summary: 'change fields of a notification',
+    description: `Change fields of a notification.\n\n${rest}`,
+    arguments: { '<id>': 'the id of the notification' },
+    options: anyField,
+    examples: [
+      'update notification on-call --set silentAfter=6h',
+      'update notification on-call --unset destinations',
+    ],
+    request: async (values, context) => (await import('./update.ts')).updateNotification(values, context),
+  }),
+  ...(['source', 'destination', 'notification'] as const).map((kind) =>
     apiCommand({
       words: `edit ${kind}`,
       summary: `edit a ${kind} in $EDITOR`,
@@ -56,7 +70,7 @@ export const updateCommands: readonly Declared[] = [
         'is opened again with the problems as a comment, and so is the present version where somebody else changed it meanwhile. ' +
         '******** keeps a secret.',
       arguments: { '<id>': `the id of the ${kind}` },
-      examples: [`EDITOR=nano tailrace edit ${kind} ${kind === 'source' ? 'web' : 'crm'}`],
+      examples: [`EDITOR=nano tailrace edit ${kind} ${examples[kind]}`],
       request: async ({ id }, context) => (await import('./edit.ts')).editEntry(kind, id, context),
     }),
   ),

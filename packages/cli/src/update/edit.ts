@@ -11,7 +11,7 @@ import { done } from '../api/show.ts';
 import { exitCodes, UsageError, type CommandContext, type Outcome } from '../command.ts';
 import { printable } from '../terminal/table.ts';
 
-type Kind = 'source' | 'destination';
+type Kind = 'source' | 'destination' | 'notification';
 
 /** Only the owner may read the file. */
 const fileMode = 0o600;

@@ -1,4 +1,4 @@
-/** `tailrace update`: changes fields of a source or a destination. */
+/** `tailrace update`: changes fields of an entry. */
 import { isTailraceError } from '@tailrace/errors';
 import type { ApiContext } from '../api/client.ts';
 import { pathOf } from '../api/path.ts';
@@ -48,6 +48,11 @@ export async function updateDestination(
   return update('destination', values.id, editsOf, changesWebhooks || fixed.length > 0, context);
 }
 
+export function updateNotification(values: EditValues, context: ApiContext): Promise<Outcome> {
+  const edits = anyEdits(values, context);
+  return update('notification', values.id, () => edits, edits.length > 0, context);
+}
+
 function anyEdits({ set = [], unset = [] }: EditValues, context: CommandContext): FieldEdit[] {
   return [
     ...set.map((text) => parseEdit(text, (value) => resolveValue('--set', value, context))),
@@ -56,7 +61,7 @@ function anyEdits({ set = [], unset = [] }: EditValues, context: CommandContext)
 }
 
 async function update(
-  kind: 'source' | 'destination',
+  kind: 'source' | 'destination' | 'notification',
   id: string,
   editsOf: (entry: Entry) => readonly FieldEdit[],
   hasEdits: boolean,

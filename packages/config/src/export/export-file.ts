@@ -8,7 +8,7 @@
  *     bytes: 1234
  *     sha256: …
  *
- *     base64 of the sealed content, a gzipped JSON object with `sources` and `destinations`
+ *     base64 of the sealed content, a gzipped JSON object with `sources`, `destinations` and `notifications`
  *
  * The checksum covers everything else, which distinguishes a damaged file from a wrong key. The seal authenticates the
  * header up to its own line.
@@ -16,7 +16,7 @@
 import { hash } from 'node:crypto';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { TailraceError } from '@tailrace/errors';
-import { checkDestination, checkSource } from '../rules/check.ts';
+import { checkDestination, checkNotification, checkSource } from '../rules/check.ts';
 import { field, formatPath, items, type Problem } from '../rules/problem.ts';
 import type { Configuration } from '../rules/schema.ts';
 import { formatSeal, newSeal, openContent, parseSeal, sealContent, type SealSecrets } from './sealing.ts';
@@ -51,7 +51,7 @@ const lineLength = 76;
 
 /** @throws TailraceError `secret-key-missing` if there is nothing to seal it with */
 export async function writeExport(
-  { sources, destinations }: Configuration,
+  { sources, destinations, notifications }: Configuration,
   origin: ExportOrigin,
   secrets: SealSecrets,
 ): Promise<string> {
@@ -67,7 +67,7 @@ export async function writeExport(
   };
   const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value.replaceAll(/\s+/g, ' ')}`);
   const header = `tailrace-export/${formatVersion}\n${lines.join('\n')}\n`;
-  const content = gzipSync(JSON.stringify({ sources, destinations }));
+  const content = gzipSync(JSON.stringify({ sources, destinations, notifications }));
   const sealed = await sealContent(content, header, seal, secrets);
   const body = sealed.toString('base64').match(new RegExp(`.{1,${lineLength}}`, 'g')) ?? [];
   return `${header}bytes: ${sealed.length}\nsha256: ${checksum(header, sealed)}\n\n${body.join('\n')}\n`;
@@ -136,7 +136,7 @@ function readContent(content: Buffer): Configuration {
   const parsed: unknown = JSON.parse(gunzipSync(content, { maxOutputLength: mostContentBytes }).toString());
   const problems: string[] = [];
   const checked = <T>(
-    list: 'sources' | 'destinations',
+    list: 'sources' | 'destinations' | 'notifications',
     check: (entry: unknown) => { readonly value: T } | { readonly problems: readonly Problem[] },
   ): T[] =>
     items(field(parsed, list)).flatMap((entry, index) => {
@@ -151,7 +151,10 @@ function readContent(content: Buffer): Configuration {
   const options = { allowUnknownKeys: true };
   const sources = checked('sources', (entry) => checkSource(entry, options));
   const destinations = checked('destinations', (entry) => checkDestination(entry, options));
-  if (problems.length === 0) return { sources, destinations };
+  const notifications = checked('notifications', (entry) => checkNotification(entry, options));
+  // An export of a release before has none, and says nothing about those that exist.
+  const known = field(parsed, 'notifications') !== undefined;
+  if (problems.length === 0) return { sources, destinations, ...(known && { notifications }) };
   throw invalid(
     [
       'The export has entries that this release does not accept. Use the release that wrote it.',

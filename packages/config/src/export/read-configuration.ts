@@ -5,7 +5,7 @@ import type { SecretKeys } from '../secrets/encryption.ts';
 import { createState } from '../topic/state.ts';
 import { checkTopicExists, followState, lockedError } from '../topic/view.ts';
 
-export interface StoredConfiguration extends Configuration {
+export interface StoredConfiguration extends Required<Configuration> {
   /** The keys of the records that cannot be read, with the reason. */
   readonly unreadable: ReadonlyMap<string, string>;
 }
@@ -25,5 +25,10 @@ export async function readConfiguration(
   await view.close();
   if (state.locked.size > 0) throw lockedError(state);
   const { lookup, unreadable } = state;
-  return { sources: lookup.sources(), destinations: lookup.destinations(), unreadable };
+  return {
+    sources: lookup.sources(),
+    destinations: lookup.destinations(),
+    notifications: lookup.notifications(),
+    unreadable,
+  };
 }

@@ -52,12 +52,13 @@ export async function restoreConfiguration(
 
 function checkEmpty(topic: string, current: ConfigSnapshot): void {
   const [sources, destinations] = [current.sources().length, current.destinations().length];
+  const notifications = current.notifications().length;
   const unreadable = current.unreadable.size;
-  if (sources + destinations + unreadable === 0) return;
+  if (sources + destinations + notifications + unreadable === 0) return;
   const more = unreadable > 0 ? `, unreadable entries: ${unreadable}` : '';
   throw new TailraceError(
     'conflict',
-    `The topic ${topic} is not empty (sources: ${sources}, destinations: ${destinations}${more}). Nothing was changed. ` +
+    `The topic ${topic} is not empty (sources: ${sources}, destinations: ${destinations}, notifications: ${notifications}${more}). Nothing was changed. ` +
       'Use --merge to keep its other entries, or --replace to delete them; --dry-run shows the changes.',
   );
 }

@@ -9,6 +9,8 @@ import { builtInSource, builtInSourceRule } from './built-in.ts';
 import { destinationProblems } from './destination.ts';
 import { fieldsProblems } from './fields.ts';
 import { filterConditionSchema, filterProblems } from './filter.ts';
+import { notificationSchema, type Notification } from './notification-schema.ts';
+import { notificationProblems, silenceProblem, smtpUrlProblem } from './notification.ts';
 import {
   field,
   formatPath,
@@ -48,6 +50,8 @@ const formats = {
   'retry-delay': durationWithin('1s', '4h'),
   certificates: certificatesProblem,
   'private-key': privateKeyProblem,
+  'smtp-url': smtpUrlProblem,
+  silence: silenceProblem,
 } as const;
 
 function timeProblem(text: string): string | undefined {
@@ -93,6 +97,7 @@ const configurationValidator = validatorOf(configurationSchema);
 const sourceValidator = validatorOf(sourceSchema);
 const destinationValidator = validatorOf(destinationSchema);
 const conditionValidator = validatorOf(filterConditionSchema);
+const notificationValidator = validatorOf(notificationSchema);
 const tokenValidator = validatorOf(tokenSchema);
 
 /**
@@ -103,6 +108,7 @@ export function checkConfiguration(value: unknown): Checked<Configuration> {
   const checked = check<Configuration>(configurationValidator(), value, (copy) => {
     const sources = items(field(copy, 'sources'));
     const destinations = items(field(copy, 'destinations'));
+    const notifications = items(field(copy, 'notifications'));
     return [
       ...repeatedIds('sources', sources),
       ...repeatedWriteKeys(sources),
@@ -111,12 +117,15 @@ export function checkConfiguration(value: unknown): Checked<Configuration> {
       ),
       ...repeatedIds('destinations', destinations),
       ...destinations.flatMap((entry, index) => beyondSchema(entry, ['destinations', index])),
+      ...repeatedIds('notifications', notifications),
+      ...notifications.flatMap((entry, index) => notificationProblems(entry, ['notifications', index])),
       ...maskProblems(copy),
     ];
   });
   if ('problems' in checked) return checked;
-  const { sources, destinations } = checked.value;
-  return { value: { sources, destinations: destinations.map(nameSecretHeaders) } };
+  const { sources, destinations, notifications } = checked.value;
+  const named = destinations.map(nameSecretHeaders);
+  return { value: { sources, destinations: named, ...(notifications && { notifications }) } };
 }
 
 export interface CheckOptions {
@@ -136,6 +145,15 @@ export function checkDestination(value: unknown, options?: CheckOptions): Checke
     options,
   );
   return 'problems' in checked ? checked : { value: nameSecretHeaders(checked.value) };
+}
+
+export function checkNotification(value: unknown, options?: CheckOptions): Checked<Notification> {
+  return check<Notification>(
+    notificationValidator(),
+    value,
+    (copy) => notificationProblems(copy, []),
+    options,
+  );
 }
 
 /**
@@ -246,7 +264,10 @@ function unknownKey(path: FieldPath, key: string, known: readonly string[]): Pro
   return problem(path, `unknown key; ${hint}`, 'unknown-key');
 }
 
-function repeatedIds(list: 'sources' | 'destinations', entries: readonly unknown[]): Problem[] {
+function repeatedIds(
+  list: 'sources' | 'destinations' | 'notifications',
+  entries: readonly unknown[],
+): Problem[] {
   return repeats(entries.map((entry) => field(entry, 'id'))).map(({ at, first }) =>
     problem([list, at, 'id'], `is already the id of ${formatPath([list, first])}; ids are unique`),
   );

@@ -6,6 +6,7 @@
 import Type, { type Static } from 'typebox';
 import { fieldsSchema, sampleSchema } from './fields.ts';
 import { filterSchema } from './filter.ts';
+import { maxNotifications, notificationSchema, type Notification } from './notification-schema.ts';
 
 const closed = { additionalProperties: false };
 
@@ -278,8 +279,14 @@ export const configurationSchema = Type.Object(
     destinations: Type.Optional(
       Type.Array(destinationSchema, { default: [], description: 'a list of destinations, [] for none' }),
     ),
+    notifications: Type.Optional(
+      Type.Array(notificationSchema, {
+        maxItems: maxNotifications,
+        description: `a list of up to ${maxNotifications} notifications`,
+      }),
+    ),
   },
-  { ...closed, description: 'a mapping with sources and destinations' },
+  { ...closed, description: 'a mapping with sources, destinations and notifications' },
 );
 
 type Frozen<T> = T extends object ? { readonly [Key in keyof T]: Frozen<T[Key]> } : T;
@@ -319,4 +326,6 @@ export type Webhook = Destination['settings']['webhooks'][number];
 export interface Configuration {
   readonly sources: readonly Source[];
   readonly destinations: readonly Destination[];
+  /** Where it is absent, notifications are left as they are, also by `prune`. */
+  readonly notifications?: readonly Notification[] | undefined;
 }

@@ -5,11 +5,10 @@
  */
 import { field, items, problem, type FieldPath, type Problem } from '../rules/problem.ts';
 import type { Destination, Source, Webhook } from '../rules/schema.ts';
+import { secretMask } from './mask-text.ts';
 import { redacted } from './redact.ts';
 import { mapSecretPlaces } from './references.ts';
 import { maskedSecretsOf, withoutSecrets } from './secrets.ts';
-
-export const secretMask = '********';
 
 /**
  * A problem for each text of a file that Tailrace shows in place of a secret. Applied, it would overwrite the secret.

@@ -1,6 +1,8 @@
 /** Sources and destinations without secrets, for logs and messages. */
+import type { Notification } from '../rules/notification-schema.ts';
 import type { Destination, Source } from '../rules/schema.ts';
 import type { Token } from '../rules/token.ts';
+import { withoutNotificationSecrets } from './notification.ts';
 import { withoutSecrets } from './secrets.ts';
 
 /** Stands for a secret in logs and messages. */
@@ -22,6 +24,11 @@ export function redactToken(token: Token): Token {
  */
 export function redactDestination(destination: Destination): Destination {
   return withoutSecrets(destination, redacted, redactUrl);
+}
+
+/** `notification` without its secrets; of a URL, its origin stays. */
+export function redactNotification(notification: Notification): Notification {
+  return withoutNotificationSecrets(notification, redacted);
 }
 
 /** Scheme, host, port and path. */

@@ -53,7 +53,7 @@ export function resolveConfiguration(
 
 /** As {@link resolveConfiguration}, for one entry; the paths begin at the entry. */
 export function resolveEntry(
-  kind: 'source' | 'destination',
+  kind: 'source' | 'destination' | 'notification',
   entry: unknown,
   lookups: ReferenceLookups,
 ): { readonly value: unknown; readonly problems: readonly Problem[] } {
@@ -78,6 +78,9 @@ const secretPlaces: readonly FieldPath[] = [
   ['destinations', '*', 'settings', 'tls', 'clientKey'],
   ['destinations', '*', 'settings', 'webhooks', '*', 'url'],
   ['destinations', '*', 'settings', 'webhooks', '*', 'headers', '*'],
+  ['notifications', '*', 'webhook', 'url'],
+  ['notifications', '*', 'webhook', 'routingKey'],
+  ['notifications', '*', 'email', 'password'],
 ];
 
 /** A copy of any value that may be a configuration, in which `change` has replaced each text where a secret may stand. */

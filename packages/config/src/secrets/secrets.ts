@@ -4,8 +4,8 @@ import type { Destination } from '../rules/schema.ts';
 import { isSecretHeaderName } from '../rules/webhook.ts';
 import { decrypt, encrypt, isEncrypted, isEncryptedWith, type SecretKeys } from './encryption.ts';
 
-/** A secret of a destination, and its field. */
-interface Secret {
+/** A secret of an entry, and its field. */
+export interface Secret {
   readonly path: FieldPath;
   readonly value: string;
   readonly replace: (value: string) => void;
@@ -107,14 +107,13 @@ export function nameSecretHeaders(destination: Destination): Destination {
   return { ...destination, settings: { ...destination.settings, webhooks } };
 }
 
-export function hasSecrets(destination: Destination): boolean {
-  return !secretsOf(destination).next().done;
-}
+/** Finds the secrets of any value that may be an entry of a kind. */
+export type SecretsIn = (entry: unknown) => Iterable<Secret>;
 
-/** Whether a secret of `destination` is not the one that `stored` has in the same place. */
-export function addsSecrets(destination: Destination, stored: Destination | undefined): boolean {
-  const known = new Map(Array.from(secretsOf(stored), ({ path, value }) => [formatPath(path), value]));
-  return [...secretsOf(destination)].some(({ path, value }) => known.get(formatPath(path)) !== value);
+/** Whether a secret of `entry` is not the one that `stored` has in the same place. */
+export function addsSecrets(entry: unknown, stored: unknown, secretsIn: SecretsIn): boolean {
+  const known = new Map(Array.from(secretsIn(stored), ({ path, value }) => [formatPath(path), value]));
+  return [...secretsIn(entry)].some(({ path, value }) => known.get(formatPath(path)) !== value);
 }
 
 /** `destination` with encrypted secrets, and queries of URLs with `sealQueries`; unchanged without a key. */
@@ -126,10 +125,13 @@ export function encryptDestination(
   if (!key) return destination;
   const copy = structuredClone(nameSecretHeaders(destination));
   const secrets = [...secretsOf(copy), ...(sealQueries ? queriesOf(copy) : [])];
-  for (const { path, value, replace } of secrets) {
-    replace(encrypt(value, placeOf(destination.id, path), key));
-  }
+  encryptAll(secrets, `destination/${destination.id}`, key);
   return copy;
+}
+
+/** @param entry the key of the entry, such as `destination/crm`, which is authenticated */
+export function encryptAll(secrets: Iterable<Secret>, entry: string, key: Buffer): void {
+  for (const { path, value, replace } of secrets) replace(encrypt(value, placeOf(entry, path), key));
 }
 
 /**
@@ -155,19 +157,27 @@ export interface Decrypted {
 export function decryptDestination(content: unknown, id: string, keys: SecretKeys | undefined): Decrypted {
   const copy = structuredClone(content);
   if (!keys) return { content: withPlaceholders(copy), stale: false, queries: 'none' };
-  let locked: string | undefined;
-  let stale = false;
   const urls = [...queriesOf(copy)];
   const sealed = urls.filter(({ value }) => isEncrypted(value));
-  for (const { path, value, replace } of [...secretsOf(copy), ...sealed]) {
+  const decrypted = decryptAll([...secretsOf(copy), ...sealed], `destination/${id}`, keys);
+  return { content: copy, queries: sealingOf(urls.length, sealed.length), ...decrypted };
+}
+
+export function decryptAll(
+  secrets: Iterable<Secret>,
+  entry: string,
+  keys: SecretKeys,
+): Pick<Decrypted, 'locked' | 'stale'> {
+  let locked: string | undefined;
+  let stale = false;
+  for (const { path, value, replace } of secrets) {
     stale ||= keys.current !== undefined && !isEncryptedWith(value, keys.current);
     if (!isEncrypted(value)) continue;
-    const decrypted = decrypt(value, placeOf(id, path), keys);
+    const decrypted = decrypt(value, placeOf(entry, path), keys);
     if ('why' in decrypted) locked ??= `${formatPath(path)} ${decrypted.why}`;
     else replace(decrypted.text);
   }
-  const queries = sealingOf(urls.length, sealed.length);
-  return { content: copy, stale, queries, ...(locked !== undefined && { locked }) };
+  return { stale, ...(locked !== undefined && { locked }) };
 }
 
 function sealingOf(all: number, sealed: number): QuerySealing {
@@ -186,6 +196,6 @@ function withPlaceholders(destination: unknown): unknown {
   return destination;
 }
 
-function placeOf(id: string, path: FieldPath): string {
-  return `destination/${id} ${formatPath(path)}`;
+function placeOf(entry: string, path: FieldPath): string {
+  return `${entry} ${formatPath(path)}`;
 }

@@ -21,7 +21,8 @@ import {
 } from './record.ts';
 import { createRequests, requestHeaders } from './requests.ts';
 import type { SecretKeys } from '../secrets/encryption.ts';
-import { addsSecrets } from '../secrets/secrets.ts';
+import { notificationSecretsOf } from '../secrets/notification.ts';
+import { addsSecrets, secretsOf } from '../secrets/secrets.ts';
 import { createState, type ConfigLookup, type ConfigState } from './state.ts';
 import { followState, lockedError, type ConfigView } from './view.ts';
 
@@ -162,8 +163,11 @@ export async function openConfigEditor(
   };
 
   /** Secrets that are stored in plain text may stay so: a destination with one can still be paused and disabled. */
-  const hasNewSecrets = ({ kind, id, entry }: Entry): boolean =>
-    kind === 'destination' && entry !== null && addsSecrets(entry, state.lookup.destination(id));
+  const hasNewSecrets = ({ kind, id, entry }: Entry): boolean => {
+    if (kind !== 'destination' && kind !== 'notification') return false;
+    const secretsIn = kind === 'destination' ? secretsOf : notificationSecretsOf;
+    return addsSecrets(entry, state.lookup[kind](id), secretsIn);
+  };
 
   const assertWritable = ({ writes, sealQueries = false }: Decision<unknown>): void => {
     if (!mayReplaceLocked) {

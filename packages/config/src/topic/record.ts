@@ -1,14 +1,16 @@
 /**
- * Records of the `config` topic. The key is `source/<id>`, `destination/<id>` or `token/<id>`. The value is the entry as JSON
+ * Records of the `config` topic. The key is the kind of the entry and its id, such as `source/<id>`. The value is the entry as JSON
  * with its defaults and with encrypted secrets, or null (a tombstone) if the entry was deleted.
  */
 import type { ConsumedRecord, OutgoingRecord } from '@tailrace/kafka';
-import { checkDestination, checkSource, checkToken } from '../rules/check.ts';
+import { checkDestination, checkNotification, checkSource, checkToken } from '../rules/check.ts';
 import { fromStoredForm, requirementsOf, storedForm, unmetBy, withRequirements } from '../rules/level.ts';
+import type { Notification } from '../rules/notification-schema.ts';
 import { formatPath } from '../rules/problem.ts';
 import type { Destination, Source } from '../rules/schema.ts';
 import type { Token } from '../rules/token.ts';
 import type { SecretKeys } from '../secrets/encryption.ts';
+import { decryptNotification, encryptNotification } from '../secrets/notification.ts';
 import {
   decryptDestination,
   encryptDestination,
@@ -16,12 +18,13 @@ import {
   type QuerySealing,
 } from '../secrets/secrets.ts';
 
-export type EntryKind = 'source' | 'destination' | 'token';
+export type EntryKind = 'source' | 'destination' | 'notification' | 'token';
 
 /** An entry and its kind; null if it is deleted. */
 export type Entry =
   | { readonly kind: 'source'; readonly id: string; readonly entry: Source | null }
   | { readonly kind: 'destination'; readonly id: string; readonly entry: Destination | null }
+  | { readonly kind: 'notification'; readonly id: string; readonly entry: Notification | null }
   | { readonly kind: 'token'; readonly id: string; readonly entry: Token | null };
 
 /** `stale`: it has secrets that are not encrypted with the current key. */
@@ -44,11 +47,14 @@ export function entryKey(kind: EntryKind, id: string): string {
  * @param sealQueries whether the queries of URLs are encrypted too
  */
 export function encodeEntry(topic: string, entry: Entry, key?: Buffer, sealQueries = false): OutgoingRecord {
-  const stored =
-    entry.kind === 'destination' && entry.entry
-      ? storedDestination(entry.entry, key, sealQueries)
-      : entry.entry;
+  const stored = storedEntry(entry, key, sealQueries);
   return { topic, key: entryKey(entry.kind, entry.id), value: stored && JSON.stringify(stored) };
+}
+
+function storedEntry(entry: Entry, key: Buffer | undefined, sealQueries: boolean): object | null {
+  if (entry.kind === 'destination' && entry.entry) return storedDestination(entry.entry, key, sealQueries);
+  if (entry.kind === 'notification' && entry.entry) return encryptNotification(entry.entry, key);
+  return entry.entry;
 }
 
 function storedDestination(entry: Destination, key: Buffer | undefined, sealQueries: boolean): object {
@@ -76,9 +82,9 @@ export function decodeEntry(
   secretKeys?: SecretKeys,
 ): ConfigRecord | Unreadable {
   const [, kind, id] =
-    /^(source|destination|token)\/([a-zA-Z0-9_-]{1,64})$/.exec(key?.toString() ?? '') ?? [];
+    /^(source|destination|notification|token)\/([a-zA-Z0-9_-]{1,64})$/.exec(key?.toString() ?? '') ?? [];
   if (kind === undefined || id === undefined) {
-    return unreadable('its key is not source/<id>, destination/<id> or token/<id>');
+    return unreadable('its key is not source/<id>, destination/<id>, notification/<id> or token/<id>');
   }
   if (value === null) return { kind: kind as EntryKind, id, entry: null, stale: false, queries: 'none' };
 
@@ -92,7 +98,9 @@ export function decodeEntry(
   const decrypted: Decrypted =
     kind === 'destination'
       ? decryptDestination(content, id, secretKeys)
-      : { content, stale: false, queries: 'none' };
+      : kind === 'notification'
+        ? decryptNotification(content, id, secretKeys)
+        : { content, stale: false, queries: 'none' };
   if (decrypted.locked !== undefined) {
     return { problem: decrypted.locked, locked: true, queries: decrypted.queries };
   }
@@ -101,7 +109,9 @@ export function decodeEntry(
       ? checkSource(content, options)
       : kind === 'token'
         ? checkToken(content)
-        : checkDestination(fromStoredForm(decrypted.content), options);
+        : kind === 'notification'
+          ? checkNotification(decrypted.content, options)
+          : checkDestination(fromStoredForm(decrypted.content), options);
   if ('problems' in checked) {
     return unreadable(
       checked.problems.map(({ path, message }) => `${formatPath(path)} ${message}`.trim()).join(', '),

@@ -10,6 +10,7 @@ import { TailraceError } from '@tailrace/errors';
 import { decodeEntry, entryKey, ownerKey, queriesSealedKey, type EntryKind } from './record.ts';
 import { builtInSource } from '../rules/built-in.ts';
 import { unmetBy, type Reader, type Requirement } from '../rules/level.ts';
+import type { Notification } from '../rules/notification-schema.ts';
 import type { Destination, Source } from '../rules/schema.ts';
 import type { Token } from '../rules/token.ts';
 import type { SecretKeys } from '../secrets/encryption.ts';
@@ -46,6 +47,9 @@ export interface ConfigLookup {
   /** All stored ones, ordered by id. */
   sources(): readonly Source[];
   destinations(): readonly Destination[];
+  notification(id: string): Notification | undefined;
+  /** All, ordered by id; the very same array until the next change. */
+  notifications(): readonly Notification[];
   /** A token of the API, expired or not. */
   token(id: string): Token | undefined;
   /** All, ordered by id. */
@@ -55,6 +59,7 @@ export interface ConfigLookup {
 }
 
 interface Index {
+  readonly notifications: readonly Notification[];
   readonly sources: readonly Source[];
   readonly destinations: readonly Destination[];
   readonly byWriteKey: ReadonlyMap<string, Source>;
@@ -78,8 +83,9 @@ export function createState(
   let owner: string | undefined;
   const sources = new Map<string, Source>();
   const destinations = new Map<string, Destination>();
+  const notifications = new Map<string, Notification>();
   const tokens = new Map<string, Token>();
-  const byKind = { source: sources, destination: destinations, token: tokens };
+  const byKind = { source: sources, destination: destinations, notification: notifications, token: tokens };
   const versions = new Map<string, number>();
   const unreadable = new Map<string, string>();
   const locked = new Map<string, string>();
@@ -112,12 +118,14 @@ export function createState(
     disabledDestinationsOf: (sourceId) => indexed().disabled.get(sourceId) ?? none,
     sources: () => indexed().sources,
     destinations: () => indexed().destinations,
+    notification: (id) => notifications.get(id),
+    notifications: () => indexed().notifications,
     token: (id) => tokens.get(id),
     tokens: () => [...tokens.values()].sort(byId),
     version: (kind, id) => (byKind[kind].has(id) ? versions.get(entryKey(kind, id)) : undefined),
   };
   let index: Index | undefined;
-  const indexed = (): Index => (index ??= buildIndex(sources, destinations));
+  const indexed = (): Index => (index ??= buildIndex(sources, destinations, notifications));
 
   return {
     /** Applies the next record of the topic. A record that cannot be read does not change the entry. */
@@ -154,6 +162,7 @@ export function createState(
         if (kind === 'destination') unmet.delete(id);
       } else if (kind === 'source') sources.set(id, entry);
       else if (kind === 'destination') destinations.set(id, hold(entry));
+      else if (kind === 'notification') notifications.set(id, entry);
       else tokens.set(id, entry);
       if (kind !== 'token') index = undefined;
       return { outcome: 'changed', kind, id };
@@ -214,6 +223,7 @@ function mark(keys: Set<string>, key: string, isMarked: boolean): void {
 function buildIndex(
   sourcesById: ReadonlyMap<string, Source>,
   destinationsById: ReadonlyMap<string, Destination>,
+  notificationsById: ReadonlyMap<string, Notification>,
 ): Index {
   const sources = [...sourcesById.values()].sort(byId);
   const destinations = [...destinationsById.values()].sort(byId);
@@ -235,7 +245,8 @@ function buildIndex(
       else disabled.get(sourceId)?.push(destination);
     }
   }
-  return { sources, destinations, byWriteKey, connected, disabled };
+  const notifications = [...notificationsById.values()].sort(byId);
+  return { notifications, sources, destinations, byWriteKey, connected, disabled };
 }
 
 function byId(a: { readonly id: string }, b: { readonly id: string }): number {

@@ -9,7 +9,7 @@
 import { pendingStatuses } from '../facts/delivery-row.ts';
 import { shareTables } from './shares.ts';
 
-export const schemaVersion = 11;
+export const schemaVersion = 12;
 export const minuteMs = 60_000;
 export const hourMs = 60 * minuteMs;
 /** A week has 10,080 minutes, which take too long to add up. */
@@ -199,6 +199,8 @@ export const tables = `
   CREATE TABLE breakers (
     destination_id TEXT PRIMARY KEY, at INTEGER NOT NULL, open_since INTEGER, delivered_at INTEGER
   ) WITHOUT ROWID;
+  -- When the latest call of each source was received.
+  CREATE TABLE latest_calls (source_id TEXT PRIMARY KEY, at INTEGER NOT NULL) WITHOUT ROWID;
   CREATE TABLE backlog_minutes (
     destination_id TEXT NOT NULL, at INTEGER NOT NULL, added INTEGER NOT NULL, ended INTEGER NOT NULL,
     PRIMARY KEY (destination_id, at)

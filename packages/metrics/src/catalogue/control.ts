@@ -1,7 +1,7 @@
 /** Metrics of control: requests, and the state of the history. */
 import { buckets, counter, gauge, histogram, metricsOf } from '../metric.ts';
 
-const route = { bound: 'the paths of the OpenAPI document, and `none`; at most 80' } as const;
+const route = { bound: 'the paths of the OpenAPI document, and `none`; at most 90' } as const;
 
 export const controlMetrics = metricsOf(
   { services: ['control'] },
@@ -18,6 +18,16 @@ export const controlMetrics = metricsOf(
       labels: { route },
       buckets: buckets.request,
       help: 'From the request to its answer, including Kafka.',
+    }),
+    tailrace_notification_messages_total: counter('messages', {
+      labels: {
+        channel: { values: ['destination', 'webhook', 'email'] },
+        outcome: { values: ['sent', 'failed'] },
+      },
+      help: 'Messages of notifications, after their retries.',
+    }),
+    tailrace_notifications_failing: gauge('notifications', {
+      help: 'Enabled notifications whose latest message failed.',
     }),
     tailrace_history_available: gauge('boolean', {
       help: '1 while the history can be queried, else 0.',

@@ -5,7 +5,7 @@
  *
  * A limited token has a share: places are left for others whatever it does, and what others have begun goes on.
  */
-import { maxTokens } from '@tailrace/config';
+import { maxNotifications, maxTokens } from '@tailrace/config';
 import { maxSuppressions } from '@tailrace/suppressions';
 
 /** Places that requests take and give back, which places.ts counts. */
@@ -176,6 +176,16 @@ export const shared = {
     ofLimited: 30,
     ends: 'the receivers have answered, at the latest after the time limit of a webhook',
   },
+  notificationTests: {
+    kind: 'places',
+    what: 'test messages of notifications in flight',
+    of: 'instance',
+    most: 10,
+    holder: 'token',
+    ofOne: 5,
+    ofLimited: 0,
+    ends: 'the receiver has answered, at the latest after 80 seconds',
+  },
   auditReadings: {
     kind: 'places',
     what: 'readings of the audit log',
@@ -232,7 +242,7 @@ export const shared = {
     kind: 'amount',
     what: 'changes of the configuration',
     of: 'system',
-    most: `one at a time; a request has 1 MB, a source 20 write keys and 1,000 blocked events; ${counted(maxTokens)} tokens`,
+    most: `one at a time; a request has 1 MB, a source 20 write keys and 1,000 blocked events; ${counted(maxTokens)} tokens, ${maxNotifications} notifications`,
     ends: 'Kafka has the change, or has not answered for 10 seconds',
   },
   requests: {

@@ -129,6 +129,15 @@ export const access: Readonly<Record<string, Access>> = {
   syncAudience: write('source', 'audienceSyncs', 'uploadBytes', 'audiences'),
   deleteAudience: write('source', 'audienceSyncs', 'uploadBytes'),
 
+  listNotifications: read('closed', 'nothing'),
+  getNotification: read('closed', 'nothing'),
+  createNotification: write('closed', 'changes'),
+  replaceNotification: write('closed', 'changes'),
+  updateNotification: write('closed', 'changes'),
+  deleteNotification: write('closed', 'changes'),
+  testNotification: write('closed', 'notificationTests'),
+  listNotificationStatus: read('closed', 'nothing'),
+
   resealSecrets: admin('closed', 'changes'),
   createToken: admin('closed', 'changes'),
   listTokens: admin('closed', 'nothing'),

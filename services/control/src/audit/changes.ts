@@ -9,6 +9,7 @@ import {
   type ConfigSnapshot,
   type Destination,
   type Entry,
+  type Notification,
   type Source,
 } from '@tailrace/config';
 import { TailraceError } from '@tailrace/errors';
@@ -58,7 +59,7 @@ function checkLimits(caller: Caller | undefined, write: Entry, current: ConfigSn
   if (!isLimited(caller)) return;
   const { kind, id } = write;
   const reaches = kind === 'source' ? reachesSource(caller, id) : reachesDestination(caller, id);
-  if (kind === 'token' || !reaches) {
+  if (kind === 'token' || kind === 'notification' || !reaches) {
     throw new TailraceError('forbidden', `The request would change a ${kind} that the token does not reach.`);
   }
   if (write.entry === null) return;
@@ -87,10 +88,11 @@ function checkLimits(caller: Caller | undefined, write: Entry, current: ConfigSn
 }
 
 /** An entry without a limit of calls or requests has the highest; one of bytes has a default. */
-function ratesOf(entry: Source | Destination | undefined): {
+function ratesOf(entry: Source | Destination | Notification | undefined): {
   readonly calls: number;
   readonly bytes: number;
 } {
   const bytes = entry && 'rateLimitBytes' in entry ? entry.rateLimitBytes : undefined;
-  return { calls: entry?.rateLimit ?? Infinity, bytes: bytes ?? defaultRateLimitBytes };
+  const calls = entry && 'rateLimit' in entry ? entry.rateLimit : undefined;
+  return { calls: calls ?? Infinity, bytes: bytes ?? defaultRateLimitBytes };
 }

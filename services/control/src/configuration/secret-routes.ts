@@ -17,6 +17,9 @@ const resealSecretsAnswers = {
     destinations: Type.Array(Type.String(), {
       description: 'the ids of the destinations that were written',
     }),
+    notifications: Type.Array(Type.String(), {
+      description: 'the ids of the notifications that were written',
+    }),
   }),
 };
 
@@ -26,7 +29,7 @@ export function secretRoutes(app: Api, config: Pick<ConfigEditor, 'change'>): vo
     operationId: 'resealSecrets',
     summary: 'Seal all secrets with the current key',
     description:
-      'Writes the destinations again whose secrets are sealed with the previous key, or not sealed. With `queries=true` also ' +
+      'Writes the destinations and notifications again whose secrets are sealed with the previous key, or not sealed. With `queries=true` also ' +
       'those whose URLs have a query in plain text; from then on, every change seals queries, as in an installation that began ' +
       'with this release. Use it when all services run this release: the release before would send the sealed text to ' +
       'receivers. `queries=false` writes them in plain text again.',
@@ -43,9 +46,14 @@ export function secretRoutes(app: Api, config: Pick<ConfigEditor, 'change'>): vo
           (queries !== undefined && ['mixed', toChange].includes(current.queries(id)));
         const due = current.destinations().filter(({ id }) => isDue(id));
         const writes = due.map((entry) => ({ kind: 'destination' as const, id: entry.id, entry }));
-        return { writes, result: due.map(({ id }) => id), sealQueries: queries };
+        const others = current
+          .notifications()
+          .filter(({ id }) => current.isStale('notification', id))
+          .map((entry) => ({ kind: 'notification' as const, id: entry.id, entry }));
+        const ids = { destinations: due.map(({ id }) => id), notifications: others.map(({ id }) => id) };
+        return { writes: [...writes, ...others], result: ids, sealQueries: queries };
       });
-      return { destinations: result };
+      return result;
     },
   });
 }

@@ -9,6 +9,8 @@ import type { Streak } from './receiver-health.ts';
 export const operationalEvents = [
   'destination.failing',
   'destination.recovered',
+  'destination.disabled',
+  'destination.enabled',
   'deliveries.dead',
   'config.changed',
 ] as const;
@@ -45,6 +47,20 @@ export function recoveredEvent(
 ): OperationalEvent {
   const properties = { destinationId, failingSince, recoveredAt: isoOf(since) };
   return newEvent('destination.recovered', ['recovered', destinationId, failingSince], properties);
+}
+
+export function disabledEvent(destinationId: string, disabledAt: string): OperationalEvent {
+  return newEvent('destination.disabled', ['disabled', destinationId, disabledAt], {
+    destinationId,
+    disabledAt,
+  });
+}
+
+export function enabledEvent(destinationId: string, disabledSince: string): OperationalEvent {
+  return newEvent('destination.enabled', ['enabled', destinationId, disabledSince], {
+    destinationId,
+    disabledSince,
+  });
 }
 
 export function deadEvent(

@@ -1,6 +1,6 @@
 /**
  * Operational events: what happens to destinations and to the configuration, as track calls of the built-in source `tailrace`, so that
- * any destination can be connected to it. Nothing is written while no enabled destination is.
+ * any destination can be connected to it. Nothing is written while no enabled destination is, and there is no enabled notification.
  *
  * An event is one transaction with the record that it was reported (reported.ts). The instances watch the same topics; the first one
  * that notices an event writes it, and the others find it reported.
@@ -11,14 +11,17 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { builtInSource, type ConfigView } from '@tailrace/config';
 import { isTailraceError } from '@tailrace/errors';
 import type { History } from '@tailrace/history';
-import type { ExclusiveRecord, Kafka, KafkaLog } from '@tailrace/kafka';
+import type { ExclusiveRecord, Kafka, KafkaLog, OutgoingRecord } from '@tailrace/kafka';
 import type { TopicNames } from '@tailrace/topology';
 import { ExclusiveWriter } from '../records/exclusive-writer.ts';
 import { openConfigChanges, type ConfigChanges } from './config-changes.ts';
-import { createDeadLetterCounts } from './dead-letters.ts';
+import { createDeadLetterCounts, type DeadLetterCount } from './dead-letters.ts';
+import { watchDisabled } from './disabled.ts';
 import {
   configEvent,
   deadEvent,
+  disabledEvent,
+  enabledEvent,
   eventRecord,
   failingEvent,
   recoveredEvent,
@@ -36,12 +39,21 @@ import {
 export interface OperationsOptions {
   readonly kafka: Kafka;
   readonly names: TopicNames;
-  readonly config: Pick<ConfigView, 'destination' | 'destinationsOf'>;
+  readonly config: Pick<
+    ConfigView,
+    'destination' | 'destinations' | 'destinationsOf' | 'notifications' | 'onChange'
+  >;
   readonly history: Pick<History, 'onAttempt' | 'onDeadLetter'>;
   readonly log: Pick<KafkaLog, 'info' | 'warn'>;
   /** For how long the attempts of a destination must only fail. */
   readonly failingAfterMs: number;
   readonly pace?: OperationsPace | undefined;
+  /** Gets the other records of `destinations.health`: what notifications have told. */
+  readonly told: {
+    accept(name: string, value: Buffer | null): void;
+    /** Called when those are read that the topic has at the start. */
+    started(): void;
+  };
 }
 
 export interface OperationsPace {
@@ -67,10 +79,15 @@ interface Due {
   readonly remembered: Omit<ExclusiveRecord, 'partition'>;
 }
 
+export type Operations = Awaited<ReturnType<typeof openOperations>>;
+
 /** Resolves once the topics `config` and `destinations.health` are read to their ends. */
 export async function openOperations(options: OperationsOptions) {
-  const { kafka, names } = options;
-  const reported = await openReported(kafka, names.destinationsHealth);
+  const { kafka, names, told } = options;
+  const reported = await openReported(kafka, names.destinationsHealth, (name, value) => {
+    told.accept(name, value);
+  });
+  told.started();
   try {
     return startOperations(options, reported, await openConfigChanges(kafka, names.config));
   } catch (error) {
@@ -87,10 +104,14 @@ function startOperations(options: OperationsOptions, reported: Reported, changes
   const isAborted = (): boolean => signal.aborted;
   const streaks = new Map<string, Streak>();
   const dead = createDeadLetterCounts(deadSpanMs);
+  const disabled = watchDisabled(config);
   // Changes from before the first start are not reported.
   let configFrom = Math.min(reported.config()?.offset ?? changes.offset, changes.offset);
 
   const unsubscribe = [
+    () => {
+      disabled.close();
+    },
     history.onAttempt((attempt) => {
       const { sourceId, destinationId, startedAt } = attempt;
       const at = Date.parse(startedAt);
@@ -117,26 +138,40 @@ function startOperations(options: OperationsOptions, reported: Reported, changes
       updated.set(id, remembered);
       found.push({ event, remembered: encodeReported(names.destinationsHealth, id, remembered) });
     };
+    const forget = (id: string) => encodeReported(names.destinationsHealth, id, {});
     for (const [id, streak] of streaks) {
       const { failingSince } = reported.destination(id);
       if (!config.destination(id)) streaks.delete(id);
       else if (failingSince === undefined && isFailing(streak, failingAfterMs)) {
         const failingSince = new Date(streak.since).toISOString();
-        remember(id, failingEvent(id, streak), { failingSince });
+        remember(id, failingEvent(id, streak), { failingSince, reason: streak.reason });
       } else if (failingSince !== undefined && hasRecovered(streak, failingAfterMs, now)) {
-        remember(id, recoveredEvent(id, failingSince, streak), { failingSince: undefined });
+        remember(id, recoveredEvent(id, failingSince, streak), {
+          failingSince: undefined,
+          reason: undefined,
+        });
       }
     }
     for (const id of reported.destinations()) {
-      const forgotten = { failingSince: undefined, deadUntil: undefined };
-      if (!config.destination(id)) remember(id, undefined, forgotten);
+      const { disabledSince } = reported.destination(id);
+      const destination = config.destination(id);
+      if (!destination) found.push({ event: undefined, remembered: forget(id) });
+      else if (disabledSince !== undefined && destination.enabled) {
+        remember(id, enabledEvent(id, disabledSince), { disabledSince: undefined });
+      }
+    }
+    for (const [id, at] of disabled.since(now - maxChangeAgeMs)) {
+      if (reported.destination(id).disabledSince !== undefined) disabled.forget(id);
+      else {
+        const disabledSince = new Date(at).toISOString();
+        remember(id, disabledEvent(id, disabledSince), { disabledSince });
+      }
     }
     for (const id of dead.destinations()) {
       const reportedUntil = Date.parse(reported.destination(id).deadUntil ?? '') || 0;
       const letters = dead.take(id, reportedUntil, now);
       if (!letters || now - reportedUntil < deadEveryMs) continue;
-      const deadUntil = new Date(letters.until).toISOString();
-      remember(id, deadEvent(id, letters), { deadUntil });
+      remember(id, deadEvent(id, letters), deadLetters(letters, reported.destination(id)));
     }
     const reportedOffset = reported.config()?.offset ?? -1;
     // A topic that was created again begins at 0.
@@ -171,8 +206,12 @@ function startOperations(options: OperationsOptions, reported: Reported, changes
       for (const { event, messageId } of events) log.info({ event, messageId }, 'operational event');
     });
 
+  const isWatched = (): boolean =>
+    config.destinationsOf(builtInSource.id).length > 0 ||
+    config.notifications().some(({ enabled }) => enabled);
+
   const tick = async (): Promise<void> => {
-    if (config.destinationsOf(builtInSource.id).length === 0) {
+    if (!isWatched()) {
       configFrom = changes.offset;
       changes.forget(configFrom);
       return;
@@ -203,6 +242,21 @@ function startOperations(options: OperationsOptions, reported: Reported, changes
   const running = run();
 
   return {
+    /** What was reported of destinations. */
+    reported: { destination: reported.destination, destinations: reported.destinations },
+    /**
+     * Writes records of `destinations.health` that are decided on all that the topic has; `decide` may return none.
+     *
+     * @throws TailraceError `superseded`, `kafka-unavailable`, `shutting-down`
+     */
+    write: (decide: () => readonly OutgoingRecord[]): Promise<void> =>
+      writer.run(async ({ publisher }) => {
+        await reported.refresh();
+        const records = decide();
+        if (records.length === 0) return;
+        await publisher.publish(records.map((record) => ({ ...record, partition: 0 })));
+        await reported.refresh();
+      }),
     async close() {
       closing.abort();
       for (const stop of unsubscribe) stop();
@@ -210,5 +264,23 @@ function startOperations(options: OperationsOptions, reported: Reported, changes
       await writer.close();
       await Promise.all([reported.close(), changes.close()]);
     },
+  };
+}
+
+/** Dead letters without an hour between them are counted together. */
+const deadApartMs = 60 * 60_000;
+
+function deadLetters(
+  { since, until, reasons }: DeadLetterCount,
+  before: ReportedDestination,
+): ReportedDestination {
+  const continues = since - Date.parse(before.deadUntil ?? '') < deadApartMs;
+  const { deadSince, dead: counted = {} } = continues ? before : {};
+  const dead: Record<string, number> = { ...counted };
+  for (const [reason, count] of Object.entries(reasons)) dead[reason] = (dead[reason] ?? 0) + count;
+  return {
+    deadSince: deadSince ?? new Date(since).toISOString(),
+    deadUntil: new Date(until).toISOString(),
+    dead,
   };
 }

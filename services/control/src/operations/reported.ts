@@ -9,8 +9,15 @@ import { objectIn } from '@tailrace/records';
 export interface ReportedDestination {
   /** Since when the destination fails; absent while it does not, or that was not reported. */
   readonly failingSince?: string | undefined;
+  /** Why it fails; absent as `failingSince`, and where a release before wrote it. */
+  readonly reason?: string | undefined;
   /** Up to when its dead letters have been reported. */
   readonly deadUntil?: string | undefined;
+  /** Since when there are dead letters without an hour between them, and their number by reason. */
+  readonly deadSince?: string | undefined;
+  readonly dead?: Readonly<Record<string, number>> | undefined;
+  /** Since when it is disabled; absent while it is not, or that was not reported. */
+  readonly disabledSince?: string | undefined;
 }
 
 export interface ReportedConfig {
@@ -24,7 +31,7 @@ const nothing: ReportedDestination = {};
 
 /** A tombstone where there is nothing to remember. */
 export function encodeReported(topic: string, id: string, reported: ReportedDestination): OutgoingRecord {
-  const isEmpty = reported.failingSince === undefined && reported.deadUntil === undefined;
+  const isEmpty = Object.values(reported).every((value) => value === undefined);
   return { topic, key: `${destinationPrefix}${id}`, value: isEmpty ? null : JSON.stringify(reported) };
 }
 
@@ -34,8 +41,16 @@ export function encodeReportedConfig(topic: string, reported: ReportedConfig): O
 
 export type Reported = Awaited<ReturnType<typeof openReported>>;
 
-/** Resolves once the topic is read to its end. */
-export async function openReported(kafka: Pick<Kafka, 'follow'>, topic: string) {
+/**
+ * Resolves once the topic is read to its end.
+ *
+ * @param onOther gets the other records of the topic
+ */
+export async function openReported(
+  kafka: Pick<Kafka, 'follow'>,
+  topic: string,
+  onOther: (name: string, value: Buffer | null) => void,
+) {
   const destinations = new Map<string, ReportedDestination>();
   let config: ReportedConfig | undefined;
   const follower = await kafka.follow({
@@ -50,7 +65,7 @@ export async function openReported(kafka: Pick<Kafka, 'follow'>, topic: string) 
         const id = name.slice(destinationPrefix.length);
         if (found) destinations.set(id, found);
         else destinations.delete(id);
-      }
+      } else onOther(name, value);
     },
   });
   return {

@@ -22,7 +22,11 @@ export function usageQueries(db: DatabaseSync) {
   const other = db.prepare(`
     SELECT sum(calls) AS calls, sum(filtered) AS filtered, min(first_at) AS firstAt, max(last_at) AS lastAt
     FROM event_usage WHERE source_id = ? AND event = ? GROUP BY event`);
+  const latest = db.prepare('SELECT source_id, at FROM latest_calls');
   return {
+    /** When the latest call of each source was received, in milliseconds since the epoch. */
+    receivedAt: (): ReadonlyMap<string, number> =>
+      new Map(latest.all().map((row) => [textOf(row, 'source_id'), Number(row['at'])])),
     /** The UTC days with calls, such as `2026-11-21`, in order; `since` and `until` are days, both inclusive. */
     daysOf(
       sourceId: string,

@@ -14,7 +14,8 @@ export const otherName = '';
 /** Sources and days whose number of names is kept in memory. */
 const maxKnownDays = 10_000;
 
-export function createUsageWriter(db: DatabaseSync): (usage: UsageRecord) => void {
+/** The second argument is when the router wrote the record. */
+export function createUsageWriter(db: DatabaseSync): (usage: UsageRecord, at: number) => void {
   const addUsage = db.prepare(`
     INSERT INTO usage VALUES (?, ?, ?, ?, ?)
     ON CONFLICT DO UPDATE SET calls = calls + excluded.calls, filtered = filtered + excluded.filtered`);
@@ -22,6 +23,9 @@ export function createUsageWriter(db: DatabaseSync): (usage: UsageRecord) => voi
     INSERT INTO event_usage VALUES (?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT DO UPDATE SET calls = calls + excluded.calls, filtered = filtered + excluded.filtered,
       first_at = min(first_at, excluded.first_at), last_at = max(last_at, excluded.last_at)`);
+  const putLatest = db.prepare(
+    'INSERT INTO latest_calls VALUES (?, ?) ON CONFLICT DO UPDATE SET at = max(at, excluded.at)',
+  );
   const isKnown = db.prepare('SELECT 1 FROM event_usage WHERE source_id = ? AND event = ? AND day = ?');
   const countNames = db.prepare(
     'SELECT count(*) AS names FROM event_usage WHERE source_id = ? AND day = ? AND event > ?',
@@ -55,7 +59,8 @@ export function createUsageWriter(db: DatabaseSync): (usage: UsageRecord) => voi
     addName.run(sourceId, event, day, calls, filtered, ...times);
   };
 
-  return ({ sourceId, day, calls, filtered, events, otherEvents }) => {
+  return ({ sourceId, day, calls, filtered, events, otherEvents }, at) => {
+    if (Object.values(calls).some((number) => number > 0)) putLatest.run(sourceId, at);
     for (const [type, number] of Object.entries(calls)) {
       addUsage.run(sourceId, day, type, number, type === 'track' ? filtered : 0);
     }

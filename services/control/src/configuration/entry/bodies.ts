@@ -1,5 +1,5 @@
-/** The schemas of the bodies that create, replace and change sources and destinations, for the OpenAPI document. */
-import { destinationSchema, sourceSchema } from '@tailrace/config';
+/** The schemas of the bodies that create, replace and change sources, destinations and notifications, for the OpenAPI document. */
+import { destinationSchema, notificationSchema, sourceSchema } from '@tailrace/config';
 import Type from 'typebox';
 import { inputOf, orNothing, patchOf, withoutDefaults, type JsonSchema } from '../../document/json-schema.ts';
 import { bodyOnly } from '../../http/schemas.ts';
@@ -7,6 +7,7 @@ import { bodyOnly } from '../../http/schemas.ts';
 const webhooks = [{ url: 'https://crm.example.com/hook', headers: { 'X-Team': 'growth' } }];
 const source: JsonSchema = withoutDefaults(sourceSchema as unknown as JsonSchema);
 const destination: JsonSchema = withoutDefaults(destinationSchema as unknown as JsonSchema);
+const notification: JsonSchema = withoutDefaults(notificationSchema as unknown as JsonSchema);
 
 /** The built-in source has no write keys. */
 export const shownSourceSchema = Type.Object(
@@ -61,5 +62,25 @@ export const destinationBodies = {
     ...patchOf({ ...destination, title: 'Destination' }),
     description: 'the fields to change; null removes a field',
     examples: [{ enabled: true, rateLimit: null, settings: { sharedSecret: 's3cret' } }],
+  }),
+};
+
+const slack = { format: 'slack', url: 'https://hooks.slack.com/services/T0/B0/XXXXXXXX' };
+
+export const notificationBodies = {
+  created: bodyOnly({
+    ...inputOf(notification, 'NotificationInput', ['id']),
+    description: 'a notification; id is optional',
+    examples: [{ id: 'on-call', webhook: slack }],
+  }),
+  replacement: bodyOnly({
+    ...inputOf(notification, 'NotificationReplacement', ['id']),
+    description: 'a notification; a mask keeps the stored secret',
+    examples: [{ events: ['destination.failing'], webhook: slack }],
+  }),
+  patch: bodyOnly({
+    ...patchOf({ ...notification, title: 'Notification' }),
+    description: 'the fields to change; null removes a field',
+    examples: [{ enabled: false, silentAfter: '6h' }],
   }),
 };

@@ -1,4 +1,4 @@
-/** What the routes of sources and of destinations share: how an entry is created, shown, changed and deleted. */
+/** What the routes of sources, destinations and notifications share: how an entry is created, shown, changed and deleted. */
 import {
   problemsError,
   type Changed,
@@ -7,6 +7,7 @@ import {
   type ConfigSnapshot,
   type Destination,
   type Entry,
+  type Notification,
   type Problem,
   type Source,
 } from '@tailrace/config';
@@ -17,8 +18,10 @@ import { audit } from '../../http/audit.ts';
 import { entryNotFound } from '../../http/errors.ts';
 import { mergePatch } from './merge-patch.ts';
 
-export interface EntryRules<Of extends Source | Destination> {
-  readonly kind: 'source' | 'destination';
+type AnyEntry = Source | Destination | Notification;
+
+export interface EntryRules<Of extends AnyEntry> {
+  readonly kind: 'source' | 'destination' | 'notification';
   /** For a change. @throws TailraceError `not-found`, `conflict` */
   readonly load: (current: ConfigSnapshot, id: string) => Of;
   /**
@@ -37,8 +40,8 @@ interface ChangedEntry<Of> {
 }
 
 /** The work of the routes of one kind of entries. Each sets the ETag of its answer. */
-export function entriesOf<Of extends Source | Destination>(
-  config: Pick<ConfigEditor, 'change' | 'source' | 'destination' | 'version'>,
+export function entriesOf<Of extends AnyEntry>(
+  config: Pick<ConfigEditor, 'change' | 'source' | 'destination' | 'notification' | 'version'>,
   { kind, load, valid, show }: EntryRules<Of>,
 ) {
   const setEtag = (reply: FastifyReply, version: number | undefined): void => {

@@ -1,0 +1,132 @@
+/** What a notification is about, and what of it is told. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Destination, Notification, Source } from '@tailrace/config';
+import type { ReportedDestination } from '../operations/reported.ts';
+import { changesOf, incidentsOf, keyOf, type Facts } from './incidents.ts';
+import { groupOf, linesOf, messageOf, pagerDutyBodies, slackBody } from './message.ts';
+
+const now = Date.parse('2026-11-27T12:00:00.000Z');
+const minutesAgo = (minutes: number): string => new Date(now - minutes * 60_000).toISOString();
+const all: Notification = { id: 'all', enabled: true, webhook: { url: 'https://example.com/' } };
+
+interface Given {
+  readonly reported?: Readonly<Record<string, ReportedDestination>>;
+  readonly disabled?: readonly string[];
+  /** Minutes since the latest call, by source. */
+  readonly silent?: Readonly<Record<string, number>> | undefined;
+}
+
+function factsOf({ reported = {}, disabled = [], silent }: Given): Facts {
+  const sources = Object.keys(silent ?? {}).map((id): Source => ({
+    id,
+    writeKeys: ['wk_test'],
+    enabled: true,
+  }));
+  return {
+    config: {
+      source: (id) => sources.find((one) => one.id === id),
+      sources: () => sources,
+      destination: (id) =>
+        id === 'deleted' ? undefined : ({ id, enabled: !disabled.includes(id) } as unknown as Destination),
+    },
+    reported: { destination: (id) => reported[id] ?? {}, destinations: () => Object.keys(reported) },
+    receivedAt:
+      silent && new Map(Object.entries(silent).map(([id, minutes]) => [id, Date.parse(minutesAgo(minutes))])),
+  };
+}
+
+const keysOf = (facts: Facts, notification: Notification = all): string[] =>
+  incidentsOf(notification, facts, now).map(keyOf);
+
+test('a destination is failing after ten minutes, unless it is disabled or deleted', () => {
+  const failing = (minutes: number): ReportedDestination => ({ failingSince: minutesAgo(minutes) });
+  const reported = { a: failing(9), b: failing(10), c: failing(30), off: failing(30), deleted: failing(30) };
+  assert.deepEqual(keysOf(factsOf({ reported, disabled: ['off'] })), [
+    'destination.failing/c',
+    'destination.failing/b',
+  ]);
+});
+
+test('dead letters are over after an hour without further ones', () => {
+  const reported = {
+    a: { deadSince: minutesAgo(600), deadUntil: minutesAgo(59) },
+    b: { deadUntil: minutesAgo(60) },
+  };
+  assert.deepEqual(keysOf(factsOf({ reported })), ['deliveries.dead/a']);
+});
+
+test('a destination that was disabled stays so until it is enabled', () => {
+  const reported = { a: { disabledSince: minutesAgo(5) }, b: { disabledSince: minutesAgo(5) } };
+  assert.deepEqual(keysOf(factsOf({ reported, disabled: ['a'] })), ['destination.disabled/a']);
+});
+
+test('a source is silent after the time of the notification, by default an hour', () => {
+  const facts = factsOf({ silent: { web: 59, app: 60, old: 20_000 } });
+  assert.deepEqual(keysOf(facts), ['source.silent/old', 'source.silent/app']);
+  assert.deepEqual(keysOf(facts, { ...all, silentAfter: '5m', sources: ['web'] }), ['source.silent/web']);
+  const { opened } = changesOf(incidentsOf(all, facts, now), new Set(), facts);
+  assert.deepEqual(opened.map(keyOf), ['source.silent/app'], 'silence of two weeks is not news');
+});
+
+test('the events and destinations of a notification limit it', () => {
+  const reported = {
+    a: { failingSince: minutesAgo(30), deadUntil: minutesAgo(1) },
+    b: { deadUntil: minutesAgo(1) },
+  };
+  const facts = factsOf({ reported });
+  assert.deepEqual(keysOf(facts, { ...all, events: ['deliveries.dead'] }), [
+    'deliveries.dead/a',
+    'deliveries.dead/b',
+  ]);
+  assert.deepEqual(keysOf(facts, { ...all, destinations: ['b'] }), ['deliveries.dead/b']);
+});
+
+test('only what was told is over, and of sources nothing while the history does not know them', () => {
+  const told = new Set(['source.silent/web', 'destination.failing/a']);
+  const known = factsOf({ silent: { web: 1 } });
+  const changes = changesOf(incidentsOf(all, known, now), told, known);
+  assert.deepEqual(changes, { opened: [], over: [...told], open: 0 });
+  const unknown = factsOf({});
+  assert.deepEqual(changesOf(incidentsOf(all, unknown, now), told, unknown).over, ['destination.failing/a']);
+});
+
+test('a thousand incidents are one message of bounded size', () => {
+  const ids = Array.from({ length: 1_000 }, (_, index) => `d${index}`);
+  const reported = Object.fromEntries(
+    ids.map((id) => [id, { failingSince: minutesAgo(15), reason: 'timeout' }]),
+  );
+  const facts = factsOf({ reported });
+  const changes = changesOf(incidentsOf(all, facts, now), new Set(), facts);
+  const message = messageOf('all', changes, new Map(), { config: facts.config, now });
+  assert.equal(message.title, '1000 new problems');
+  assert.deepEqual([message.opened.length, message.openedCount, message.openCount], [20, 1_000, 1_000]);
+  assert.deepEqual(linesOf(message).slice(-2), ['and 980 more', 'Open now: 1000']);
+  const group = groupOf('all', changes.opened);
+  const bodies = pagerDutyBodies({ message, group, resolved: ['before'] }, 'key') as Record<
+    string,
+    unknown
+  >[];
+  assert.deepEqual(
+    bodies.map(({ event_action: action, dedup_key: key }) => [action, key]),
+    [
+      ['trigger', group],
+      ['resolve', 'before'],
+    ],
+  );
+  assert.ok(JSON.stringify(bodies).length < 10_000);
+});
+
+test('a message says what began and what is over, and Slack cannot take its text for markup', () => {
+  const facts = factsOf({ reported: { a: { failingSince: minutesAgo(15), reason: '<!channel>' } } });
+  const told = new Map([['deliveries.dead/b', { since: minutesAgo(90) }]]);
+  const changes = changesOf(incidentsOf(all, facts, now), new Set(told.keys()), facts);
+  const message = messageOf('all', changes, told, { config: facts.config, now });
+  assert.deepEqual(linesOf(message), [
+    'a has been failing since 2026-11-27 11:45 UTC: <!channel>',
+    'b has had no further dead letters for an hour',
+    'Open now: 1',
+  ]);
+  assert.match(JSON.stringify(slackBody(message)), /&lt;!channel&gt;/);
+  assert.doesNotMatch(JSON.stringify(slackBody(message)), /<!channel>/);
+});

@@ -1,0 +1,126 @@
+/** What a notification is about now, and what of it has to be told. Pure. Times are milliseconds since the epoch. */
+import {
+  builtInSource,
+  notificationEvents,
+  silenceMs,
+  type ConfigLookup,
+  type Notification,
+  type NotificationEvent,
+} from '@tailrace/config';
+import type { ReportedDestination } from '../operations/reported.ts';
+
+export interface Incident {
+  readonly event: NotificationEvent;
+  /** The id of the source or destination. */
+  readonly subject: string;
+  readonly since: number;
+  /** Why, where it is known. */
+  readonly detail?: string | undefined;
+  /** It began so long ago that it is news to nobody. It is not told, and is not over where it was told. */
+  readonly isOld?: boolean;
+}
+
+export interface Facts {
+  readonly config: Pick<ConfigLookup, 'source' | 'sources' | 'destination'>;
+  readonly reported: {
+    destination(id: string): ReportedDestination;
+    destinations(): readonly string[];
+  };
+  /** When the latest call of each source was received; undefined where the history does not know it. */
+  readonly receivedAt: ReadonlyMap<string, number> | undefined;
+}
+
+const minuteMs = 60_000;
+/** For how long a destination fails before it is told. */
+export const failingForMs = 10 * minuteMs;
+/** Dead letters are over when there were no further ones for this time. */
+export const withoutDeadMs = 60 * minuteMs;
+const defaultSilence = '1h';
+/** Older silence is not told: the source is not used any more, or it was told by a notification that is deleted. */
+const longestSilenceMs = 7 * 24 * 60 * minuteMs;
+
+/** Ids have no slash. */
+export function keyOf({ event, subject }: Pick<Incident, 'event' | 'subject'>): string {
+  return `${event}/${subject}`;
+}
+
+export function incidentOf(key: string, since: number): Incident {
+  const [event = '', subject = ''] = key.split('/');
+  return { event: event as NotificationEvent, subject, since };
+}
+
+/** The incidents of which the notification tells, oldest first. */
+export function incidentsOf(notification: Notification, facts: Facts, now: number): readonly Incident[] {
+  const { events = notificationEvents, sources, destinations, silentAfter = defaultSilence } = notification;
+  const silentMs = silenceMs(silentAfter);
+  const found = [
+    ...facts.reported
+      .destinations()
+      .filter((id) => destinations?.includes(id) ?? true)
+      .flatMap((id) => ofDestination(id, facts, now)),
+    ...facts.config
+      .sources()
+      .filter(({ id, enabled }) => enabled && id !== builtInSource.id && (sources?.includes(id) ?? true))
+      .flatMap(({ id }): Incident[] => {
+        const since = facts.receivedAt?.get(id);
+        if (since === undefined || now - since < silentMs) return [];
+        return [
+          { event: 'source.silent', subject: id, since, isOld: now - since > longestSilenceMs + silentMs },
+        ];
+      }),
+  ];
+  return found
+    .filter(({ event }) => events.includes(event))
+    .sort((a, b) => a.since - b.since || (keyOf(a) < keyOf(b) ? -1 : 1));
+}
+
+function ofDestination(id: string, { config, reported }: Facts, now: number): Incident[] {
+  const destination = config.destination(id);
+  if (!destination) return [];
+  const { failingSince, reason, deadSince, deadUntil, dead, disabledSince } = reported.destination(id);
+  const found: Incident[] = [];
+  const add = (event: NotificationEvent, since: number, detail?: string): void => {
+    found.push({ event, subject: id, since, detail });
+  };
+  const failing = timeOf(failingSince);
+  if (destination.enabled && now - failing >= failingForMs) add('destination.failing', failing, reason);
+  const died = timeOf(deadUntil);
+  if (now - died < withoutDeadMs) add('deliveries.dead', timeOf(deadSince) || died, reasonsOf(dead));
+  const disabled = timeOf(disabledSince);
+  if (!destination.enabled && disabled <= now) add('destination.disabled', disabled);
+  return found;
+}
+
+/** NaN without a time, so that no comparison with it holds. */
+function timeOf(text: string | undefined): number {
+  return Date.parse(text ?? '');
+}
+
+function reasonsOf(counts: Readonly<Record<string, number>> = {}): string {
+  return Object.entries(counts)
+    .sort(([, a], [, b]) => b - a)
+    .map(([reason, count]) => `${count} ${reason}`)
+    .join(', ');
+}
+
+export interface Changes {
+  /** Incidents that were not told. */
+  readonly opened: readonly Incident[];
+  /** The keys of incidents that were told and are over. */
+  readonly over: readonly string[];
+  /** How many were told and are not over, with the opened ones. */
+  readonly open: number;
+}
+
+/** @param told the keys of the incidents that were told */
+export function changesOf(
+  incidents: readonly Incident[],
+  told: ReadonlySet<string>,
+  { receivedAt }: Pick<Facts, 'receivedAt'>,
+): Changes {
+  const present = new Set(incidents.map(keyOf));
+  const isKnown = (key: string): boolean => receivedAt !== undefined || !key.startsWith('source.silent/');
+  const opened = incidents.filter((incident) => !incident.isOld && !told.has(keyOf(incident)));
+  const over = [...told].filter((key) => !present.has(key) && isKnown(key));
+  return { opened, over, open: told.size - over.length + opened.length };
+}

@@ -1,0 +1,172 @@
+/** The message of a notification, and its form for each channel. Pure. */
+import type { ConfigLookup, NotificationEvent } from '@tailrace/config';
+import { formatInstant } from '@tailrace/events';
+import { incidentOf, keyOf, type Changes, type Incident } from './incidents.ts';
+
+/** One incident, or the end of one. */
+export interface Item {
+  readonly event: NotificationEvent;
+  readonly sourceId?: string;
+  readonly destinationId?: string;
+  readonly since: string;
+  readonly text: string;
+}
+
+/** What a webhook with the format `json` has as its body. */
+export interface Message {
+  readonly notification: string;
+  readonly title: string;
+  readonly test: boolean;
+  readonly at: string;
+  /** The first 20, with the number of all. */
+  readonly opened: readonly Item[];
+  readonly openedCount: number;
+  readonly over: readonly Item[];
+  readonly overCount: number;
+  /** How many are open now. */
+  readonly openCount: number;
+}
+
+/** A message with what PagerDuty needs to know of it. */
+export interface Outgoing {
+  readonly message: Message;
+  /** The id of the message: incidents that are told together are one alert. */
+  readonly group: string;
+  /** The messages of which every incident is over. */
+  readonly resolved: readonly string[];
+}
+
+const listed = 20;
+
+/** @param since by the key of the incidents that are over */
+export function messageOf(
+  notification: string,
+  { opened, over, open }: Changes,
+  since: ReadonlyMap<string, { readonly since: string }>,
+  { config, now }: { readonly config: Pick<ConfigLookup, 'source' | 'destination'>; readonly now: number },
+): Message {
+  const ended = over.map((key) => incidentOf(key, Date.parse(since.get(key)?.since ?? '') || now));
+  const firstOpened = opened[0];
+  const firstEnded = ended[0];
+  const openedTitle =
+    opened.length === 1 && firstOpened ? openedText(firstOpened) : `${opened.length} new problems`;
+  const overTitle =
+    ended.length === 1 && firstEnded ? overText(firstEnded, config) : `${ended.length} problems are over`;
+  const parts = [opened.length > 0 ? openedTitle : '', ended.length > 0 ? overTitle : ''];
+  return {
+    notification,
+    title: parts.filter((part) => part !== '').join('; '),
+    test: false,
+    at: formatInstant(now),
+    opened: opened.slice(0, listed).map((one) => itemOf(one, openedText(one))),
+    openedCount: opened.length,
+    over: ended.slice(0, listed).map((one) => itemOf(one, overText(one, config))),
+    overCount: ended.length,
+    openCount: open,
+  };
+}
+
+export function testMessage(notification: string, now: number): Outgoing {
+  const none = { opened: [], openedCount: 0, over: [], overCount: 0, openCount: 0 };
+  const title = `Test of the notification ${notification}`;
+  const group = `tailrace/${notification}/test`;
+  return {
+    message: { notification, title, test: true, at: formatInstant(now), ...none },
+    group,
+    resolved: [group],
+  };
+}
+
+/** The same for a message that is sent again, so that PagerDuty recognises it. */
+export function groupOf(notification: string, [first]: readonly Incident[]): string {
+  return `tailrace/${notification}/${first ? `${keyOf(first)}/${first.since}` : ''}`;
+}
+
+function itemOf({ event, subject, since }: Incident, text: string): Item {
+  const id = event === 'source.silent' ? { sourceId: subject } : { destinationId: subject };
+  return { event, ...id, since: formatInstant(since), text };
+}
+
+function openedText({ event, subject, since, detail }: Incident): string {
+  const why = detail === undefined || detail === '' ? '' : `: ${detail}`;
+  const at = `${formatInstant(since).slice(0, 16).replace('T', ' ')} UTC`;
+  switch (event) {
+    case 'destination.failing':
+      return `${subject} has been failing since ${at}${why}`;
+    case 'deliveries.dead':
+      return `${subject} has dead letters since ${at}${why}`;
+    case 'destination.disabled':
+      return `${subject} was disabled at ${at}; it receives no events`;
+    case 'source.silent':
+      return `No events have arrived from ${subject} since ${at}`;
+  }
+}
+
+function overText(
+  { event, subject }: Incident,
+  config: Pick<ConfigLookup, 'source' | 'destination'>,
+): string {
+  const entry = event === 'source.silent' ? config.source(subject) : config.destination(subject);
+  if (!entry) return `${subject} was deleted`;
+  switch (event) {
+    case 'destination.failing':
+      return entry.enabled ? `${subject} has recovered` : `${subject} was failing and is disabled`;
+    case 'deliveries.dead':
+      return `${subject} has had no further dead letters for an hour`;
+    case 'destination.disabled':
+      return `${subject} is enabled again`;
+    case 'source.silent':
+      return entry.enabled ? `Events arrive from ${subject} again` : `${subject} was silent and is disabled`;
+  }
+}
+
+/** The lines of a message for people. */
+export function linesOf({
+  opened,
+  openedCount,
+  over,
+  overCount,
+  openCount,
+  test,
+}: Message): readonly string[] {
+  if (test) return ['It works. Problems will be reported here.'];
+  const more = (count: number, shown: readonly Item[]): readonly string[] =>
+    count > shown.length ? [`and ${count - shown.length} more`] : [];
+  return [
+    ...opened.map(({ text }) => text),
+    ...more(openedCount, opened),
+    ...over.map(({ text }) => text),
+    ...more(overCount, over),
+    `Open now: ${openCount}`,
+  ];
+}
+
+export function slackBody(message: Message): object {
+  const escaped = (text: string): string =>
+    text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+  const lines = linesOf(message).map((line) => `• ${escaped(line)}`);
+  return { text: [`*${escaped(message.title)}*`, ...lines].join('\n') };
+}
+
+/** The requests of the Events API v2, in order. */
+export function pagerDutyBodies(
+  { message, group, resolved }: Outgoing,
+  routingKey: string,
+): readonly object[] {
+  const event = { routing_key: routingKey };
+  const { title, test, openedCount, at, opened } = message;
+  const [first] = opened;
+  const payload = {
+    summary: title.slice(0, 1_024),
+    source: 'tailrace',
+    severity: test ? 'info' : 'error',
+    timestamp: at,
+    ...(openedCount === 1 &&
+      first && { class: first.event, component: first.destinationId ?? first.sourceId }),
+    custom_details: message,
+  };
+  return [
+    ...(openedCount > 0 || test ? [{ ...event, event_action: 'trigger', dedup_key: group, payload }] : []),
+    ...resolved.map((dedup_key) => ({ ...event, event_action: 'resolve', dedup_key })),
+  ];
+}

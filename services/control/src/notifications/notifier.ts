@@ -1,0 +1,249 @@
+/**
+ * Looks every second for what has to be told, and tells it. README.md has the states.
+ *
+ * The instances share what was told (told.ts). One of them claims a message, in a transaction that fences the others, sends it, and writes the
+ * outcome. Notifications do not wait for each other, and nothing else waits for them.
+ */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { ConfigLookup, Notification } from '@tailrace/config';
+import { isTailraceError } from '@tailrace/errors';
+import { formatInstant } from '@tailrace/events';
+import type { History } from '@tailrace/history';
+import type { OutgoingRecord } from '@tailrace/kafka';
+import type { Log, Metrics } from '@tailrace/service';
+import type { Operations } from '../operations/index.ts';
+import { changesOf, incidentsOf, keyOf, type Changes, type Facts, type Incident } from './incidents.ts';
+import { groupOf, messageOf, type Outgoing } from './message.ts';
+import { longestMs, type Messenger, type Sent } from './send.ts';
+import { encodeTold, latestKey, toldKey, type Latest, type MessagePace, type ToldState } from './told.ts';
+
+export interface NotifierOptions {
+  /** The topic `destinations.health`. */
+  readonly topic: string;
+  readonly config: Pick<
+    ConfigLookup,
+    'notifications' | 'notification' | 'source' | 'sources' | 'destination'
+  >;
+  readonly history: Pick<History, 'read' | 'status'>;
+  readonly operations: Pick<Operations, 'reported' | 'write'>;
+  readonly told: ToldState;
+  readonly messenger: Pick<Messenger, 'send'>;
+  readonly report: { readonly log: Pick<Log, 'info' | 'warn'>; readonly metrics: Metrics };
+  readonly pace?: NotifierPace | undefined;
+}
+
+export interface NotifierPace extends MessagePace {
+  readonly everyMs?: number;
+}
+
+/** A history that is further behind does not know what has arrived. */
+const historyLagMs = 60_000;
+/** Earlier messages of which incidents are over in one message; the others are in the next one. */
+const groupsTogether = 20;
+/** Records of deleted notifications that are removed together. */
+const removedTogether = 500;
+
+export function startNotifier(options: NotifierOptions) {
+  const { topic, config, history, operations, told, messenger, report } = options;
+  const { log, metrics } = report;
+  const pace = {
+    everyMs: 1_000,
+    gatherMs: 30_000,
+    intervalMs: 300_000,
+    leaseMs: 120_000,
+    retryAfterMs: [1_000, 5_000],
+    ...options.pace,
+  };
+  const closing = new AbortController();
+  const { signal } = closing;
+  /** When changes of a notification were first seen, of the monotonic clock. */
+  const changedAt = new Map<string, number>();
+  /** Messages in flight, by notification. */
+  const sending = new Map<string, Promise<void>>();
+  const messages = metrics.counter('tailrace_notification_messages_total');
+  metrics.gauge(
+    'tailrace_notifications_failing',
+    () =>
+      config.notifications().filter(({ id, enabled }) => enabled && told.latest(id)?.state === 'failed')
+        .length,
+  );
+
+  const facts = (): Facts => ({ config, reported: operations.reported, receivedAt: receivedAt(history) });
+
+  const incidents = (notification: Notification, known: Facts): readonly Incident[] =>
+    incidentsOf(notification, known, Date.now());
+
+  const changes = (notification: Notification, known: Facts): Changes =>
+    changesOf(incidents(notification, known), new Set(told.told(notification.id).keys()), known);
+
+  /** The notifications whose message is due. */
+  const due = (): readonly Notification[] => {
+    const enabled = config.notifications().filter((one) => one.enabled);
+    if (enabled.length === 0) return [];
+    const known = facts();
+    const now = performance.now();
+    return enabled.filter((notification) => {
+      const { id } = notification;
+      const { opened, over } = changes(notification, known);
+      if (opened.length + over.length === 0) {
+        changedAt.delete(id);
+        return false;
+      }
+      const since = changedAt.get(id) ?? now;
+      changedAt.set(id, since);
+      return now - since >= pace.gatherMs && !sending.has(id) && told.maySend(id, pace);
+    });
+  };
+
+  const abandoned = (): readonly string[] =>
+    [...told.abandoned((id) => config.notification(id) !== undefined)].slice(0, removedTogether);
+
+  const put = (id: string, latest: Latest): OutgoingRecord => encodeTold(topic, latestKey(id), latest);
+
+  /** Sends a message, and tries again a little. */
+  const send = async (notification: Notification, outgoing: Outgoing): Promise<Sent> => {
+    const until = performance.now() + longestMs;
+    const pauses = pace.retryAfterMs.values();
+    for (;;) {
+      const sent = await messenger.send(notification, outgoing, config, until);
+      const pauseMs = pauses.next().value;
+      if (sent.ok || !sent.mayPass || pauseMs === undefined || performance.now() > until) return sent;
+      await wait(pauseMs, undefined, { signal });
+    }
+  };
+
+  const tell = async (notification: Notification, claim: string): Promise<void> => {
+    const { id } = notification;
+    const before = told.told(id);
+    const now = Date.now();
+    const { opened, open, ...found } = changes(notification, facts());
+    const groupAt = (key: string): string => before.get(key)?.group ?? '';
+    const groups = new Set([...new Set(found.over.map(groupAt))].slice(0, groupsTogether));
+    const over = found.over.filter((key) => groups.has(groupAt(key)));
+    const isLast = (group: string): boolean =>
+      ![...before].some(([key, one]) => one.group === group && !over.includes(key));
+    const group = groupOf(id, opened);
+    const outgoing: Outgoing = {
+      message: messageOf(id, { opened, over, open }, before, { config, now }),
+      group,
+      resolved: [...groups].filter((one) => one !== group && isLast(one)),
+    };
+    const sent: Sent = opened.length + over.length === 0 ? { ok: true } : await send(notification, outgoing);
+    const channel = channelOf(notification);
+    messages.inc({ channel, outcome: sent.ok ? 'sent' : 'failed' });
+    const at = formatInstant(Date.now());
+    if (sent.ok) log.info({ notification: id, title: outgoing.message.title }, 'notification sent');
+    else log.warn({ notification: id, reason: sent.reason }, 'notification not sent');
+    const outcome = (): readonly OutgoingRecord[] => {
+      const latest = told.latest(id);
+      // Another instance has taken over, or the notification was deleted.
+      if (latest?.state !== 'sending' || latest.claim !== claim) return [];
+      if (!sent.ok) {
+        const { sentAt } = latest;
+        return [
+          put(id, {
+            state: 'failed',
+            failedAt: at,
+            reason: sent.reason,
+            ...(sentAt !== undefined && { sentAt }),
+          }),
+        ];
+      }
+      return [
+        put(id, { state: 'sent', sentAt: at }),
+        ...opened.map((one) =>
+          encodeTold(topic, toldKey(id, keyOf(one)), { since: formatInstant(one.since), group }),
+        ),
+        ...over.map((key) => encodeTold(topic, toldKey(id, key), undefined)),
+      ];
+    };
+    await persist(outcome);
+  };
+
+  /** Until Kafka takes it, or another instance has taken over. */
+  const persist = async (records: () => readonly OutgoingRecord[]): Promise<void> => {
+    for (;;) {
+      try {
+        await operations.write(records);
+        return;
+      } catch (error) {
+        if (!isTailraceError(error) || error.code === 'shutting-down') throw error;
+        await wait(pace.everyMs, undefined, { signal });
+      }
+    }
+  };
+
+  const turn = async (): Promise<void> => {
+    if (due().length === 0 && abandoned().length === 0) return;
+    // Another instance has noticed the same.
+    await wait((Math.random() * pace.everyMs) / 2, undefined, { signal });
+    const claim = randomUUID();
+    let claimed: readonly Notification[] = [];
+    await operations.write(() => {
+      claimed = due();
+      return [
+        ...claimed.map(({ id }) => {
+          const { sentAt } = told.latest(id) ?? {};
+          return put(id, { state: 'sending', claim, ...(sentAt !== undefined && { sentAt }) });
+        }),
+        ...abandoned().map((key) => encodeTold(topic, key, undefined)),
+      ];
+    });
+    for (const notification of claimed) {
+      const { id } = notification;
+      const told = tell(notification, claim)
+        .catch((error: unknown) => {
+          if (!signal.aborted) log.warn({ err: error, notification: id }, 'notification interrupted');
+        })
+        .finally(() => sending.delete(id));
+      sending.set(id, told);
+    }
+  };
+
+  const run = async (): Promise<void> => {
+    while (!signal.aborted) {
+      try {
+        await wait(pace.everyMs, undefined, { signal });
+        await turn();
+      } catch (error) {
+        if (signal.aborted) return;
+        if (!isTailraceError(error)) throw error;
+        if (error.code !== 'superseded') log.warn({ err: error }, 'notifications delayed');
+      }
+    }
+  };
+  const running = run();
+
+  return {
+    /** What the notification tells, and the latest message. */
+    status(notification: Notification) {
+      const { id } = notification;
+      const known = facts();
+      const open = incidents(notification, known).filter((one) => told.told(id).has(keyOf(one)));
+      return { latest: told.latest(id), open };
+    },
+    async close() {
+      closing.abort();
+      await Promise.all([running, ...sending.values()]);
+    },
+  };
+}
+
+export type Notifier = ReturnType<typeof startNotifier>;
+
+export function channelOf({ destination, email }: Notification): 'destination' | 'webhook' | 'email' {
+  if (email) return 'email';
+  return destination === undefined ? 'webhook' : 'destination';
+}
+
+function receivedAt(history: NotifierOptions['history']): ReadonlyMap<string, number> | undefined {
+  const { unavailableBecause, lagMs = Infinity } = history.status;
+  if (unavailableBecause !== undefined || lagMs > historyLagMs) return undefined;
+  try {
+    return history.read((queries) => queries.receivedAt());
+  } catch (error) {
+    if (isTailraceError(error, 'history-unavailable')) return undefined;
+    throw error;
+  }
+}
