@@ -11,7 +11,7 @@ import { adminToken, names, openApi, type Api } from '../../services/control/src
 import { createFlow } from '../../services/control/src/testing/flow.ts';
 
 /** They last until they are interrupted, send requests to receivers, or need services: walk.test.ts has them. */
-const elsewhere = ['tail', 'calls', 'test', 'doctor'];
+const elsewhere = ['tail', 'calls', 'test', 'test-notification', 'doctor'];
 
 let control: Api;
 let url: string;
@@ -98,6 +98,16 @@ test('sources, destinations and tokens are created, read, changed and deleted', 
   await run(['get', 'destinations'], /crm/);
   await run(['get', 'catalog'], /Webhooks/);
 
+  const notification = ['--set', 'events=["source.silent"]', '--set', 'destination=crm'];
+  await run(['create', 'notification', '--id', 'ops', ...notification], /test-notification ops/);
+  await run(['update', 'notification', 'ops', '--set', 'silentAfter=6h'], /updated/);
+  await run(['edit', 'notification', 'ops'], /./);
+  await run(['disable', 'notification', 'ops'], /ops/);
+  await run(['enable', 'notification', 'ops'], /ops/);
+  await run(['get', 'notification', 'ops'], /silentAfter: 6h/);
+  await run(['get', 'notifications'], /ops +- +enabled +source\.silent +crm/);
+  await run(['get', 'notification-status'], /ops +quiet/);
+
   const { id } = await runJson<{ id: string }>('create', 'token', '--name', 'ci', '--scope', 'read');
   await run(['get', 'tokens'], /ci/);
   await run(['revoke', 'token', id], new RegExp(id));
@@ -168,6 +178,7 @@ test('users are deleted and suppressed, and audiences are synced', async () => {
 });
 
 test('what was created is deleted, and every command of the API was called', async () => {
+  await run(['delete', 'notification', 'ops', '--yes'], /ops/);
   await run(['delete', 'destination', 'crm', '--yes'], /crm/);
   await run(['delete', 'source', 'web', '--yes'], /web/);
   assert.deepEqual(

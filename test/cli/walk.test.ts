@@ -83,6 +83,10 @@ test('the command line covers the life cycle of a source and a destination', asy
     assert.deepEqual([both.exitCode, both.stderr.includes('exclude each other')], [2, true]);
     assert.equal(await run(['connect', 'crm', 'web']), 'crm gets the events of web.\n');
     assert.equal(await run(['enable', 'destination', 'crm']), 'The destination crm is enabled.\n');
+    const hook = ['create', 'notification', '--id', 'hook', '--set', `webhook.url=${receiver.url}`];
+    assert.match(await run(hook), /hook is created/);
+    assert.equal(await run(['test-notification', 'hook']), 'The test message is accepted.\n');
+    assert.match(await run(['delete', 'notification', 'hook', '--yes']), /deleted/);
     const shown = await run(['get', 'destination', 'crm']);
     assert.match(shown, /enabled: true/);
     assert.ok(!shown.includes('s3cret'), shown);

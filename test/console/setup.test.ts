@@ -109,6 +109,40 @@ test('the type of a destination is chosen where there are several', async () => 
   await page.context().close();
 });
 
+test('a notification is created, tested, changed without its secret being shown, and deleted', async () => {
+  const { page, complaints } = await browser.open(`${url}#/notifications`, { token: adminToken });
+  await page.getByRole('link', { name: 'Create a notification' }).click();
+  await page.getByLabel('Name', { exact: true }).fill('On call');
+  await press(page, 'Create a notification');
+  await page.getByText('Is missing; it is a full URL with http or https.').waitFor();
+  await page.getByLabel('URL', { exact: true }).fill('http://127.0.0.1:9/services/s3cret-token');
+  await page.getByLabel('Nothing arrives at a source').uncheck();
+  await press(page, 'Create a notification');
+  await page.getByRole('heading', { level: 1, name: 'On call' }).waitFor();
+  const shown = page.getByLabel('URL', { exact: true });
+  assert.equal(await shown.inputValue(), 'http://127.0.0.1:9/********');
+  await press(page, 'Send a test');
+  await page.getByText('Test message not accepted: address-not-allowed').waitFor();
+  await page.getByLabel('Enabled', { exact: true }).uncheck();
+  await press(page, 'Save');
+  await page.getByText('Saved.').waitFor();
+  const stored = await control.expect(200, { path: '/v1/notifications/on-call' });
+  assert.deepEqual(
+    [stored['enabled'], stored['events']],
+    [false, ['destination.failing', 'deliveries.dead', 'destination.disabled']],
+  );
+  await visit(page, '#/notifications', 'Notifications');
+  await page.getByRole('button', { name: 'Send a test of on-call' }).waitFor();
+  assert.deepEqual(await axeProblems(page), []);
+  await visit(page, '#/notifications/on-call', 'On call');
+  assert.deepEqual(await axeProblems(page), []);
+  await press(page, 'Delete notification');
+  await confirm(page, 'Delete notification');
+  await page.getByText('No notifications yet').waitFor();
+  assert.deepEqual(complaints, []);
+  await page.context().close();
+});
+
 test('two people who change one destination choose between their values', async () => {
   await createDestination('shared');
   const one = await browser.open(url, { token: adminToken });

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import test from 'node:test';
 import { isTailraceError } from '@tailrace/errors';
 import { parseConfiguration, type ParseOptions } from './file.ts';
+import { notificationSchema } from './rules/notification-schema.ts';
 import { destinationSchema, sourceSchema, webhooksSettingsSchema } from './rules/schema.ts';
 
 const fileName = 'tailrace.yaml';
@@ -192,7 +193,7 @@ test('aliases of aliases cannot fill the memory', () => {
 });
 
 test('the problem of a file that is no mapping names the expected form', () => {
-  const allowed = 'allowed is a mapping with sources and destinations';
+  const allowed = 'allowed is a mapping with sources, destinations and notifications';
   assert.deepEqual(linesOf(''), [`tailrace.yaml:1:1 the configuration is empty; ${allowed}`]);
   assert.deepEqual(linesOf('# nothing\n'), [`tailrace.yaml:1:1 the configuration is empty; ${allowed}`]);
   assert.deepEqual(linesOf('- id: web\n'), [`tailrace.yaml:1:1 the configuration is a list; ${allowed}`]);
@@ -216,10 +217,13 @@ destinations:
 test('the example of the README is a valid configuration with every field there is but PEM', () => {
   const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
   const [, example = ''] = /```yaml\n(.*?)```/s.exec(readme) ?? [];
-  const { sources, destinations } = parseConfiguration(example, options);
+  const withKey = { ...options, env: { ...options.env, PAGERDUTY_KEY: 'key' } };
+  const { sources, destinations, notifications = [] } = parseConfiguration(example, withKey);
   const fieldsOf = (entry: object | undefined): string[] => Object.keys(entry ?? {}).sort();
   assert.deepEqual(fieldsOf(sources[0]), Object.keys(sourceSchema.properties).sort());
   assert.deepEqual(fieldsOf(destinations[0]), Object.keys(destinationSchema.properties).sort());
+  const { destination: _destination, email: _email, ...ofWebhooks } = notificationSchema.properties;
+  assert.deepEqual(fieldsOf(notifications[0]), Object.keys(ofWebhooks).sort());
   assert.deepEqual(
     fieldsOf(destinations[0]?.settings),
     Object.keys(webhooksSettingsSchema.properties)

@@ -55,6 +55,8 @@ export function placesOf({
     page('destination-filter', `#/destinations/${failing[0]}?tab=filter`, failing[1]),
     page('destination-settings', `${destinationPage}?tab=settings`, destination[1]),
     page('destination-test', `${destinationPage}?tab=test`, destination[1]),
+    page('notifications', '#/notifications', 'Notifications'),
+    page('notification-create', '#/notifications/+new', 'Create a notification'),
     page('audiences', `#/audiences/${source[0]}`, 'Audiences'),
     page('user', '#/users/grace', 'Users'),
     page('deletions', '#/deletions', 'Deletions'),

@@ -1,11 +1,13 @@
 /** Reads the whole configuration once, with its secrets. */
 import type { Kafka } from '@tailrace/kafka';
+import type { Notification } from '../rules/notification-schema.ts';
 import type { Configuration } from '../rules/schema.ts';
 import type { SecretKeys } from '../secrets/encryption.ts';
 import { createState } from '../topic/state.ts';
 import { checkTopicExists, followState, lockedError } from '../topic/view.ts';
 
-export interface StoredConfiguration extends Required<Configuration> {
+export interface StoredConfiguration extends Configuration {
+  readonly notifications: readonly Notification[];
   /** The keys of the records that cannot be read, with the reason. */
   readonly unreadable: ReadonlyMap<string, string>;
 }

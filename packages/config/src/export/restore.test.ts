@@ -85,7 +85,7 @@ test('a topic with entries is refused, also in a dry run, unless the mode is mer
     for (const dryRun of [true, false]) {
       await assert.rejects(restore(cluster, configuration, { dryRun }), {
         code: 'conflict',
-        message: /not empty \(sources: 1, destinations: 0\).*--merge.*--replace/,
+        message: /not empty \(sources: 1, destinations: 0, notifications: 0\).*--merge.*--replace/,
       });
     }
     assert.deepEqual(await restore(cluster, configuration, { mode }), [

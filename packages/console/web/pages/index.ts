@@ -43,6 +43,7 @@ export const pages: readonly PageEntry[] = [
   page('replays', 'flow', 'unlimited', () => import('./replays/index.tsx')),
   page('sources', 'setup', 'everybody', () => import('./sources/index.tsx')),
   page('destinations', 'setup', 'everybody', () => import('./destinations/index.tsx')),
+  page('notifications', 'setup', 'unlimited', () => import('./notifications/index.tsx')),
   page('users', 'people', 'everybody', () => import('./users/index.tsx')),
   page('audiences', 'people', 'everybody', () => import('./audiences/index.tsx')),
   page('deletions', 'people', 'unlimited', () => import('./deletions/index.tsx')),

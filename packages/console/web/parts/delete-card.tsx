@@ -6,7 +6,7 @@ import { confirmed } from './dialog.tsx';
 import { attempt } from './notes.tsx';
 
 interface DeleteCardProps {
-  readonly kind: 'source' | 'destination';
+  readonly kind: 'source' | 'destination' | 'notification';
   readonly id: string;
   /** What its removal means. */
   readonly message: string;
@@ -24,7 +24,7 @@ export function DeleteCard({ kind, id, message, onDelete }: DeleteCardProps) {
         await onDelete();
         return true;
       },
-      `${kind === 'source' ? 'Source' : 'Destination'} deleted.`,
+      `${kind.charAt(0).toUpperCase()}${kind.slice(1)} deleted.`,
     );
     // The list follows.
     if (isDone) goFrom(begin, [`${kind}s`]);

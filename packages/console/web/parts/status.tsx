@@ -42,6 +42,7 @@ const tones: Readonly<Record<string, Tone>> = {
   disabled: 'neutral',
   paused: 'warning',
   refused: 'bad',
+  sending: 'accent',
   sent: 'good',
   open: 'bad',
   closed: 'good',

@@ -12,6 +12,7 @@ export const shell = {
     replays: 'Dead letters',
     sources: 'Sources',
     destinations: 'Destinations',
+    notifications: 'Notifications',
     users: 'Users',
     audiences: 'Audiences',
     deletions: 'Deletions',

@@ -11,7 +11,7 @@ const words = {
 };
 
 interface ConflictProps<Data> {
-  readonly kind: 'source' | 'destination';
+  readonly kind: 'source' | 'destination' | 'notification';
   readonly change: Change<Data>;
   readonly divergence: Divergence<Data>;
 }

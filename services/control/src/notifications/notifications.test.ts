@@ -114,8 +114,7 @@ describe('a destination that fails', () => {
       await other.turns(20);
     }
     assert.deepEqual(told(receiver), [[1, 0]]);
-    const [{ body } = { body: {} }] = receiver.received;
-    assert.match(String(textsOf(body['opened'])[0]), /^crm has been failing since .* UTC: timeout$/);
+    assert.match(String(textsOf(receiver.received[0]?.body['opened'])[0]), /^crm has been failing since .* UTC: timeout$/);
     await using api = await open(cluster);
     await api.historyRead();
     await succeed(api, 'crm');
@@ -204,10 +203,10 @@ describe('a receiver', () => {
     await createDestinations(api, 'crm');
     await create(api, { id: 'hook', destinations: ['crm'], destination: 'pager' });
     await enable(api, 'crm', false);
-    const [{ body, bytes, headers } = { body: {}, bytes: '', headers: {} }] = await eventually(
-      () => receiver.received,
-      ({ length }) => length > 0,
-    );
+    await eventually(() => receiver.received.length > 0);
+    const [first] = receiver.received;
+    assert.ok(first);
+    const { body, bytes, headers } = first;
     assert.deepEqual(
       [body['type'], body['event'], body['anonymousId']],
       ['track', 'notification', 'tailrace'],
@@ -335,7 +334,7 @@ describe('a mail server', () => {
 
   test('that is not trusted, offers no TLS or refuses the password gets no message, and no password in plain text', async () => {
     await using untrusted = await openMailServer({ cert, key, secure: true });
-    await using plain = await openMailServer({ hideSTARTTLS: true, authOptional: true });
+    await using plain = await openMailServer({ disabledCommands: ['STARTTLS'], authOptional: true });
     await using refusing = await openMailServer({ cert, key });
     await using api = await open(undefined, loopback);
     await using trusting = await open(undefined, loopback, { authorities: [cert] });
@@ -345,10 +344,10 @@ describe('a mail server', () => {
       return answer['accepted'] === true ? 'accepted' : String(answer['reason']);
     };
     const secure = `smtps://localhost:${untrusted.port}`;
-    assert.match(await test(api, 'untrusted', { server: secure }), /^self-signed-certificate/);
+    assert.match(await test(api, 'untrusted', { server: secure }), /self-signed certificate/);
     const open_ = `smtp://127.0.0.1:${plain.port}`;
     const login = { user: 'tailrace', password: 'wrong' };
-    assert.match(await test(trusting, 'plain', { server: open_, ...login }), /STARTTLS/);
+    assert.match(await test(trusting, 'plain', { server: open_, ...login }), /STARTTLS|TLS/);
     assert.equal(await test(trusting, 'open', { server: open_ }), 'accepted');
     const reason = await test(trusting, 'refused', { server: `smtp://localhost:${refusing.port}`, ...login });
     assert.match(reason, /^the mail server answered: .*wrong password/);

@@ -57,6 +57,7 @@ export function startNotifier(options: NotifierOptions) {
   };
   const closing = new AbortController();
   const { signal } = closing;
+  const isAborted = (): boolean => signal.aborted;
   /** When changes of a notification were first seen, of the monotonic clock. */
   const changedAt = new Map<string, number>();
   /** Messages in flight, by notification. */
@@ -194,7 +195,7 @@ export function startNotifier(options: NotifierOptions) {
       const { id } = notification;
       const told = tell(notification, claim)
         .catch((error: unknown) => {
-          if (!signal.aborted) log.warn({ err: error, notification: id }, 'notification interrupted');
+          if (!isAborted()) log.warn({ err: error, notification: id }, 'notification interrupted');
         })
         .finally(() => sending.delete(id));
       sending.set(id, told);
@@ -202,12 +203,12 @@ export function startNotifier(options: NotifierOptions) {
   };
 
   const run = async (): Promise<void> => {
-    while (!signal.aborted) {
+    while (!isAborted()) {
       try {
         await wait(pace.everyMs, undefined, { signal });
         await turn();
       } catch (error) {
-        if (signal.aborted) return;
+        if (isAborted()) return;
         if (!isTailraceError(error)) throw error;
         if (error.code !== 'superseded') log.warn({ err: error }, 'notifications delayed');
       }

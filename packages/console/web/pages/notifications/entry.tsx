@@ -1,0 +1,191 @@
+/** Creates a notification; changes, tests and deletes one. */
+import { useState } from 'preact/hooks';
+import { api, ask, askWhole, type Schema } from '../../api/client.ts';
+import { useGet, useResource } from '../../api/resource.ts';
+import { may } from '../../api/session.ts';
+import { Button, LinkButton } from '../../parts/button.tsx';
+import { Card, PageHead, PageOfEntry } from '../../parts/card.tsx';
+import { DeleteCard } from '../../parts/delete-card.tsx';
+import { Form, useForm } from '../../parts/entry-form.tsx';
+import { problemOf, TextField } from '../../parts/field.tsx';
+import { attempt, toast } from '../../parts/notes.tsx';
+import { idOf } from '../../parts/proposed-id.ts';
+import { Badge, Status } from '../../parts/status.tsx';
+import { Ago } from '../../parts/time.tsx';
+import { goFrom, hrefOf, place } from '../../url/location.ts';
+import { useEntryForm, type Requests, type VersionProps } from '../../versions/change.ts';
+import { ConflictCard } from '../../versions/conflict.tsx';
+import { draftOf, entryOf, newDraft, type Notification } from './draft.ts';
+import { NotificationFields } from './fields.tsx';
+
+const statusEveryMs = 5_000;
+
+const requests: Requests<Notification> = {
+  load: (id, signal) => askWhole(api.GET('/v1/notifications/{id}', { signal, params: { path: { id } } })),
+  patch: (id, etag, body) =>
+    askWhole(
+      api.PATCH('/v1/notifications/{id}', { params: { path: { id }, header: { 'if-match': etag } }, body }),
+    ),
+};
+
+export function CreateNotification() {
+  const [typedId, setId] = useState<string>();
+  const { draft, setDraft, form } = useForm(newDraft, async (draft) => {
+    const id = (typedId ?? idOf(draft.name)).trim();
+    const { id: _none, ...body } = entryOf(draft, { id });
+    const begin = place.peek();
+    const created = await ask(api.POST('/v1/notifications', { body: { ...body, ...(id !== '' && { id }) } }));
+    toast('Notification created. Send a test message.');
+    goFrom(begin, ['notifications', created.id]);
+  });
+  const { error } = form.state;
+  return (
+    <>
+      <PageHead
+        title="Create a notification"
+        lead="One message when a problem begins, and one when it is over."
+      />
+      <Card>
+        <Form
+          {...form}
+          action="Create a notification"
+          kind="main-action"
+          beside={<LinkButton href={hrefOf(['notifications'])}>Cancel</LinkButton>}
+        >
+          <NotificationFields draft={draft} onDraft={setDraft} error={error}>
+            <TextField
+              label="Id"
+              hint="Proposed from the name. Cannot be changed later. Leave empty to generate one."
+              value={typedId ?? idOf(draft.name)}
+              onValue={setId}
+              mono
+              problem={problemOf(error, 'id')}
+            />
+          </NotificationFields>
+        </Form>
+      </Card>
+    </>
+  );
+}
+
+export function NotificationPage({ id }: { readonly id: string }) {
+  const {
+    data: version,
+    error,
+    reload,
+    set,
+  } = useResource(`notification ${id}`, (signal) => requests.load(id, signal));
+  if (!version) return <PageOfEntry title={id} error={error} onRetry={reload} />;
+  const { name, enabled } = version.data;
+  const params = { path: { id } };
+  return (
+    <div class="stack">
+      <PageHead
+        title={name ?? id}
+        lead={
+          <span class="row">
+            <code>{id}</code>
+            <Status of={enabled ? 'enabled' : 'disabled'} />
+          </span>
+        }
+      >
+        {may('write') && <TestButton id={id} />}
+      </PageHead>
+      <LatestCard id={id} />
+      {may('write') && (
+        <>
+          <Fields version={version} onVersion={set} />
+          <DeleteCard
+            kind="notification"
+            id={id}
+            message="Nothing is sent any more, also not about problems that are open."
+            onDelete={() => ask(api.DELETE('/v1/notifications/{id}', { params }))}
+          />
+        </>
+      )}
+    </div>
+  );
+}
+
+export function TestButton({ id, small }: { readonly id: string; readonly small?: boolean }) {
+  const test = async (): Promise<void> => {
+    const params = { path: { id } };
+    const answer = await attempt(() => ask(api.POST('/v1/notifications/{id}/test', { params })));
+    if (!answer) return;
+    if (answer.accepted) toast('Test message accepted.');
+    else toast(`Test message not accepted: ${answer.reason ?? ''}`, { isBad: true });
+  };
+  return (
+    <Button small={small} label={small ? `Send a test of ${id}` : undefined} onClick={test}>
+      Send a test
+    </Button>
+  );
+}
+
+type State = Schema['NotificationStatus'];
+
+/** What became of the latest message. */
+export function Latest({ of }: { readonly of: State | undefined }) {
+  if (!of || of.state === 'quiet') return <Badge>nothing sent yet</Badge>;
+  return (
+    <span class="row">
+      <Status of={of.state} />
+      {of.state === 'failed' ? (
+        <>
+          <span class="breakable">{of.reason}</span>
+          {of.failedAt !== undefined && <Ago at={of.failedAt} />}
+        </>
+      ) : (
+        of.sentAt !== undefined && <Ago at={of.sentAt} />
+      )}
+    </span>
+  );
+}
+
+function LatestCard({ id }: { readonly id: string }) {
+  const { data } = useGet('/v1/notification-status', {}, { everyMs: statusEveryMs });
+  const state = data?.items.find((one) => one.id === id);
+  return (
+    <Card title="Latest message">
+      <div class="stack tight">
+        <Latest of={state} />
+        {state && state.openCount > 0 && (
+          <ul>
+            {state.open.map(({ event, sourceId, destinationId, since }) => {
+              const subject = sourceId ?? destinationId ?? '';
+              const list = sourceId === undefined ? 'destinations' : 'sources';
+              return (
+                <li key={`${event} ${subject}`}>
+                  <a href={hrefOf([list, subject])}>{subject}</a> <code>{event}</code> <Ago at={since} />
+                </li>
+              );
+            })}
+          </ul>
+        )}
+        <p class="quiet">
+          {state?.openCount === 0 || !state ? 'No open problems were sent.' : `${state.openCount} open.`}
+        </p>
+      </div>
+    </Card>
+  );
+}
+
+function Fields(props: VersionProps<Notification>) {
+  const { draft, setDraft, base, change } = useEntryForm(props, requests, draftOf);
+  const { divergence, error } = change;
+  if (divergence) {
+    return <ConflictCard kind="notification" change={change} divergence={divergence} />;
+  }
+  return (
+    <Card title="Settings">
+      <Form
+        state={change}
+        onSubmit={() => change.save(entryOf(draft, base.data))}
+        action="Save"
+        kind="main-action"
+      >
+        <NotificationFields draft={draft} onDraft={setDraft} error={error} />
+      </Form>
+    </Card>
+  );
+}

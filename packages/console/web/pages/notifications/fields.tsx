@@ -1,0 +1,151 @@
+/** The form of a notification. */
+import type { ComponentChildren } from 'preact';
+import type { ApiError } from '../../api/client.ts';
+import { EntriesField } from '../../lists/entry-choice.tsx';
+import { fieldsOf } from '../../parts/entry-form.tsx';
+import { CheckField, ChoiceField, problemOf, TextField } from '../../parts/field.tsx';
+import { events, type Channel, type Draft } from './draft.ts';
+
+const words = {
+  events: {
+    'destination.failing': 'A destination has been failing for 10 minutes',
+    'deliveries.dead': 'Deliveries become dead letters',
+    'destination.disabled': 'A destination is disabled',
+    'source.silent': 'Nothing arrives at a source',
+  },
+  channels: {
+    slack: 'Slack',
+    pagerduty: 'PagerDuty',
+    json: 'Webhook (JSON)',
+    email: 'Email',
+    destination: 'A destination of Tailrace',
+  },
+  urls: {
+    slack: 'An incoming webhook of Slack, or of a chat that accepts its format. It is stored encrypted.',
+    pagerduty:
+      'Leave empty for PagerDuty’s own. The EU region is https://events.eu.pagerduty.com/v2/enqueue.',
+    json: 'Receives a POST with a JSON body. It is stored encrypted.',
+  },
+  silences: { '15m': '15 minutes', '1h': '1 hour', '6h': '6 hours', '24h': '1 day', '7d': '7 days' },
+};
+
+interface NotificationFieldsProps {
+  readonly draft: Draft;
+  readonly onDraft: (draft: Draft) => void;
+  readonly error: ApiError | undefined;
+  /** After the name. */
+  readonly children?: ComponentChildren;
+}
+
+export function NotificationFields({ draft, onDraft, error, children }: NotificationFieldsProps) {
+  const field = fieldsOf(draft, onDraft, error);
+  const within = (path: string, name: keyof Draft) => ({
+    ...field(name),
+    problem: problemOf(error, `${path}.${name}`),
+  });
+  const silences = Object.entries(words.silences);
+  const known = silences.some(([value]) => value === draft.silentAfter);
+  return (
+    <>
+      <TextField label="Name" hint="Display name. You can change it at any time." {...field('name')} />
+      {children}
+      <fieldset class="field">
+        <legend>Tell about</legend>
+        <div class="check-list">
+          {events.map((event) => (
+            <CheckField
+              key={event}
+              label={words.events[event]}
+              value={draft.events.includes(event)}
+              onValue={(isChosen) => {
+                const chosen = events.filter((one) =>
+                  one === event ? isChosen : draft.events.includes(one),
+                );
+                field('events').onValue(chosen);
+              }}
+            />
+          ))}
+        </div>
+      </fieldset>
+      {draft.events.includes('source.silent') && (
+        <ChoiceField
+          label="A source is silent after"
+          {...field('silentAfter')}
+          choices={known ? silences : [...silences, [draft.silentAfter, draft.silentAfter]]}
+        />
+      )}
+      <ChoiceField<Channel>
+        label="Send to"
+        {...field('channel')}
+        choices={Object.entries(words.channels)}
+      />
+      {draft.channel === 'destination' && (
+        <TextField
+          label="Destination"
+          hint="The id of a destination. It receives a signed webhook immediately, outside its queue."
+          {...field('destination')}
+          mono
+        />
+      )}
+      {(draft.channel === 'slack' || draft.channel === 'json' || draft.channel === 'pagerduty') && (
+        <TextField
+          label="URL"
+          hint={words.urls[draft.channel]}
+          {...within('webhook', 'url')}
+          value={draft.url}
+          onValue={field('url').onValue}
+          mono
+        />
+      )}
+      {draft.channel === 'pagerduty' && (
+        <TextField
+          label="Integration key"
+          hint="Of an Events API v2 integration. It is stored encrypted."
+          {...within('webhook', 'routingKey')}
+          value={draft.routingKey}
+          onValue={field('routingKey').onValue}
+          type="password"
+        />
+      )}
+      {draft.channel === 'email' && <EmailFields draft={draft} onDraft={onDraft} error={error} />}
+      <EntriesField
+        path="/v1/destinations"
+        label="Only these destinations"
+        hint="Select none for all."
+        emptyHint="No destinations yet."
+        {...field('destinations')}
+      />
+      <EntriesField
+        path="/v1/sources"
+        label="Only these sources"
+        hint="Select none for all."
+        emptyHint="No sources yet."
+        {...field('sources')}
+      />
+      <CheckField label="Enabled" hint="A disabled notification sends nothing." {...field('enabled')} />
+    </>
+  );
+}
+
+function EmailFields({ draft, onDraft, error }: Omit<NotificationFieldsProps, 'children'>) {
+  const field = fieldsOf(draft, onDraft);
+  const text = (name: 'from' | 'server' | 'user' | 'password' | 'to') => ({
+    value: draft[name],
+    onValue: field(name).onValue,
+    problem: problemOf(error, `email.${name}`) ?? problemOf(error, `email.${name}[0]`),
+  });
+  return (
+    <>
+      <TextField label="To" hint="One address in each line." {...text('to')} lines={3} />
+      <TextField label="From" {...text('from')} />
+      <TextField
+        label="Mail server"
+        hint="smtps://smtp.example.com for TLS, smtp://smtp.example.com for STARTTLS."
+        {...text('server')}
+        mono
+      />
+      <TextField label="User name" hint="Leave empty if the server needs none." {...text('user')} />
+      <TextField label="Password" hint="It is stored encrypted." {...text('password')} type="password" />
+    </>
+  );
+}
