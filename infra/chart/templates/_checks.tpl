@@ -122,6 +122,14 @@ their name says so: the same text is in packages/config/src/rules/webhook.ts.
 {{- end }}
 {{- end }}
 {{- end }}
+{{- range $index, $notification := .notifications | default list }}
+{{- if kindIs "map" $notification }}
+{{- range $place := list "webhook.url" "webhook.routingKey" "email.password" }}
+{{- $step := splitList "." $place }}
+{{- with get (get $notification (first $step) | default dict) (last $step) }}{{ if not (regexMatch $reference (toString .)) }}{{ printf "notifications[%d].%s" $index $place }},{{ end }}{{ end }}
+{{- end }}
+{{- end }}
+{{- end }}
 {{- end }}
 
 {{/* Settings that must be the same in all processes. */}}

@@ -104,6 +104,15 @@ const cases: readonly Case[] = [
     values: { configuration: { inline: { destinations: [{ settings }] } } },
     sentence: `configuration.inline: destinations[0].settings.${field} is a secret, which would be in a ConfigMap`,
   })),
+  ...[
+    { field: 'webhook.url', notification: { webhook: { url: 'https://hooks.example.com/hunter2' } } },
+    { field: 'webhook.routingKey', notification: { webhook: { routingKey: 'hunter2' } } },
+    { field: 'email.password', notification: { email: { password: 'hunter2' } } },
+  ].map(({ field, notification }) => ({
+    title: `a plain secret in the inline configuration: notifications of ${field}`,
+    values: { configuration: { inline: { notifications: [notification] } } },
+    sentence: `configuration.inline: notifications[0].${field} is a secret, which would be in a ConfigMap`,
+  })),
   {
     title: 'the previous secret key alone',
     values: { settingsFrom: { TAILRACE_SECRET_KEY: null, TAILRACE_SECRET_KEY_PREVIOUS: secret('a') } },

@@ -114,7 +114,10 @@ describe('a destination that fails', () => {
       await other.turns(20);
     }
     assert.deepEqual(told(receiver), [[1, 0]]);
-    assert.match(String(textsOf(receiver.received[0]?.body['opened'])[0]), /^crm has been failing since .* UTC: timeout$/);
+    assert.match(
+      String(textsOf(receiver.received[0]?.body['opened'])[0]),
+      /^crm has been failing since .* UTC: timeout$/,
+    );
     await using api = await open(cluster);
     await api.historyRead();
     await succeed(api, 'crm');

@@ -74,11 +74,7 @@ export function NotificationFields({ draft, onDraft, error, children }: Notifica
           choices={known ? silences : [...silences, [draft.silentAfter, draft.silentAfter]]}
         />
       )}
-      <ChoiceField<Channel>
-        label="Send to"
-        {...field('channel')}
-        choices={Object.entries(words.channels)}
-      />
+      <ChoiceField<Channel> label="Send to" {...field('channel')} choices={Object.entries(words.channels)} />
       {draft.channel === 'destination' && (
         <TextField
           label="Destination"
