@@ -81,7 +81,7 @@ export {
   type TlsSettings,
   type Webhook,
 } from './rules/schema.ts';
-export { missingSubjects, silenceMs } from './rules/notification.ts';
+export { missingSubjects } from './rules/notification.ts';
 export {
   maxNotifications,
   notificationEvents,

@@ -10,7 +10,7 @@ import { destinationProblems } from './destination.ts';
 import { fieldsProblems } from './fields.ts';
 import { filterConditionSchema, filterProblems } from './filter.ts';
 import { notificationSchema, type Notification } from './notification-schema.ts';
-import { notificationProblems, silenceProblem, smtpUrlProblem } from './notification.ts';
+import { notificationProblems, smtpUrlProblem } from './notification.ts';
 import {
   field,
   formatPath,
@@ -51,7 +51,7 @@ const formats = {
   certificates: certificatesProblem,
   'private-key': privateKeyProblem,
   'smtp-url': smtpUrlProblem,
-  silence: silenceProblem,
+  silence: durationWithin('5m', '7d'),
 } as const;
 
 function timeProblem(text: string): string | undefined {

@@ -53,20 +53,6 @@ export function missingSubjects(
   ];
 }
 
-const unitMs: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
-const [shortestMs, longestMs] = [5 * 60_000, 7 * 86_400_000];
-
-/** Milliseconds of `silentAfter`; NaN for a text that is no duration. */
-export function silenceMs(text: string): number {
-  const [, count, unit = ''] = /^(\d{1,5})([mhd])$/.exec(text) ?? [];
-  return Number(count ?? NaN) * (unitMs[unit] ?? NaN);
-}
-
-export function silenceProblem(text: string): string | undefined {
-  const ms = silenceMs(text);
-  return ms >= shortestMs && ms <= longestMs ? undefined : 'is not a duration of 5m to 7d, such as 1h';
-}
-
 export function smtpUrlProblem(text: string): string | undefined {
   const url = URL.parse(text);
   const isServer =

@@ -2,11 +2,11 @@
 import {
   builtInSource,
   notificationEvents,
-  silenceMs,
   type ConfigLookup,
   type Notification,
   type NotificationEvent,
 } from '@tailrace/config';
+import { parseDuration } from '@tailrace/events';
 import type { ReportedDestination } from '../operations/reported.ts';
 
 export interface Incident {
@@ -52,7 +52,7 @@ export function incidentOf(key: string, since: number): Incident {
 /** The incidents of which the notification tells, oldest first. */
 export function incidentsOf(notification: Notification, facts: Facts, now: number): readonly Incident[] {
   const { events = notificationEvents, sources, destinations, silentAfter = defaultSilence } = notification;
-  const silentMs = silenceMs(silentAfter);
+  const silentMs = parseDuration(silentAfter) ?? Infinity;
   const found = [
     ...facts.reported
       .destinations()

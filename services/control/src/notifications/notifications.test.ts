@@ -240,7 +240,9 @@ describe('a receiver', () => {
     await using silent = await openReceiver();
     silent.answer = () => undefined;
     await using receiver = await openReceiver();
-    await using api = await open(undefined, { ...loopback, TAILRACE_DELIVERY_TIMEOUT: '1s' });
+    const onlyOnce = { ...pace, retryAfterMs: [] };
+    const env = { ...loopback, TAILRACE_DELIVERY_TIMEOUT: '1s' };
+    await using api = await open(undefined, env, { notifications: onlyOnce });
     await createDestinations(api, 'crm');
     await create(api, { id: 'hung', webhook: { url: silent.url } });
     await create(api, { id: 'well', webhook: { url: receiver.url } });

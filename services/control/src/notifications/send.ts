@@ -2,7 +2,8 @@
 import { connect, isIP, type Socket } from 'node:net';
 import { getCACertificates } from 'node:tls';
 import { builtInSource, type ConfigLookup, type Notification } from '@tailrace/config';
-import { readCall, webhookBody } from '@tailrace/events';
+import { readCall } from '@tailrace/events';
+import { bodyFor, encodeBody } from '@tailrace/routing';
 import {
   classifyError,
   createNameLookup,
@@ -175,13 +176,14 @@ async function toDestination(
     { receivedAt: Date.parse(message.at), enriched: true, fallbackMessageId: () => group },
   );
   if (!reading.ok) throw new Error(reading.message);
-  const body = Buffer.from(webhookBody(reading.event));
+  const body = encodeBody(bodyFor(reading.event, destination), destination.settings);
   const sent = await Promise.all(
     targetsOf(destination).map(async (target) => {
-      const stamp = { deliveryId: `notification-${Date.parse(message.at)}`, startedAt: Date.now() };
+      const deliveryId = `notification-${Date.parse(message.at)}`;
+      const { contentType } = destination.settings;
+      const stamp = { deliveryId, startedAt: Date.now(), contentType };
       const headers = requestHeaders(destination, target, body, stamp);
-      const { origin, path, tls } = target;
-      return sentOf(await sender.send({ destinationId: id, origin, path, tls, headers, body }));
+      return sentOf(await sender.send({ ...target, destinationId: id, headers, body }));
     }),
   );
   return sent.find(({ ok }) => ok) ?? sent[0] ?? { ok: true };
