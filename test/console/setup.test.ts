@@ -121,7 +121,7 @@ test('a notification is created, tested, changed without its secret being shown,
   assert.equal(await shown.inputValue(), 'http://127.0.0.1:9/********');
   await press(page, 'Send a test');
   await page.getByText('Test message not accepted: address-not-allowed').waitFor();
-  await press(page, 'Close');
+  await page.locator('.toast.bad').getByRole('button', { name: 'Close' }).click();
   await page.getByLabel('Enabled', { exact: true }).uncheck();
   await press(page, 'Save');
   await page.getByText('Saved.').waitFor();
