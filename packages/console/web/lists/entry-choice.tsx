@@ -62,11 +62,15 @@ interface EntriesFieldProps {
   readonly emptyHint: string;
   readonly value: readonly string[];
   readonly onValue: (ids: readonly string[]) => void;
+  /** Leaves out the source of operational events. */
+  readonly withoutBuiltIn?: boolean;
 }
 
 /** Boxes to choose entries with. */
-export function EntriesField({ path, label, hint, emptyHint, value, onValue }: EntriesFieldProps) {
-  const { entries, search, error, reload } = useEntryChoice(path);
+export function EntriesField(props: EntriesFieldProps) {
+  const { path, label, hint, emptyHint, value, onValue, withoutBuiltIn = false } = props;
+  const { entries: all, search, error, reload } = useEntryChoice(path);
+  const entries = withoutBuiltIn ? all?.filter((entry) => !('builtIn' in entry)) : all;
   const [first] = useState(value);
   // Chosen entries that the search does not find, or that the token does not reach, stay chosen.
   const ids = [...new Set([...first, ...value, ...(entries ?? []).map(({ id }) => id)])];

@@ -51,7 +51,7 @@ export function messageOf(
   const openedTitle =
     opened.length === 1 && firstOpened ? openedText(firstOpened) : `${opened.length} new problems`;
   const overTitle =
-    ended.length === 1 && firstEnded ? overText(firstEnded, config) : `${ended.length} problems are over`;
+    ended.length === 1 && firstEnded ? overText(firstEnded, config) : `${ended.length} problems resolved`;
   const parts = [opened.length > 0 ? openedTitle : '', ended.length > 0 ? overTitle : ''];
   return {
     notification,

@@ -98,7 +98,7 @@ export function NotificationPage({ id }: { readonly id: string }) {
           <DeleteCard
             kind="notification"
             id={id}
-            message="Nothing is sent any more, also not about problems that are open."
+            message="It stops sending messages, including those about problems that are still open."
             onDelete={() => ask(api.DELETE('/v1/notifications/{id}', { params }))}
           />
         </>
@@ -163,7 +163,7 @@ function LatestCard({ id }: { readonly id: string }) {
           </ul>
         )}
         <p class="quiet">
-          {state?.openCount === 0 || !state ? 'No open problems were sent.' : `${state.openCount} open.`}
+          {!state || state.openCount === 0 ? 'No open problems.' : `Open problems: ${state.openCount}`}
         </p>
       </div>
     </Card>

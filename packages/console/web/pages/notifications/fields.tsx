@@ -50,7 +50,7 @@ export function NotificationFields({ draft, onDraft, error, children }: Notifica
       <TextField label="Name" hint="Display name. You can change it at any time." {...field('name')} />
       {children}
       <fieldset class="field">
-        <legend>Tell about</legend>
+        <legend>Notify when</legend>
         <div class="check-list">
           {events.map((event) => (
             <CheckField
@@ -117,6 +117,7 @@ export function NotificationFields({ draft, onDraft, error, children }: Notifica
         hint="Select none for all."
         emptyHint="No sources yet."
         {...field('sources')}
+        withoutBuiltIn
       />
       <CheckField label="Enabled" hint="A disabled notification sends nothing." {...field('enabled')} />
     </>

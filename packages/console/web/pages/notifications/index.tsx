@@ -69,7 +69,7 @@ function columnsOf(states: readonly Schema['NotificationStatus'][]): readonly Co
     { title: 'Latest message', kind: 'wrap', cell: ({ id }) => <Latest of={stateOf(id)} /> },
     { title: 'Open', kind: 'number', cell: ({ id }) => stateOf(id)?.openCount ?? 0 },
     { title: 'Sends to', kind: 'wrap', cell: toOf },
-    { title: 'Tells about', kind: 'wrap', cell: ({ events }) => events?.join(', ') ?? 'everything' },
+    { title: 'Events', kind: 'wrap', cell: ({ events }) => events?.join(', ') ?? 'all' },
   ];
 }
 
