@@ -1,3 +1,4 @@
+export { isOfDeletedUser } from './deleted-deliveries.ts';
 export {
   allSources,
   decodeSuppression,

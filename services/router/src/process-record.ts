@@ -6,37 +6,33 @@
  */
 import type { ConfigView, Source } from '@tailrace/config';
 import { isTailraceError } from '@tailrace/errors';
-import {
-  isInstant,
-  readCall,
-  recordMessageId,
-  userKey,
-  webhookDocument,
-  type TailraceEvent,
-} from '@tailrace/events';
+import { userKey, webhookDocument, type TailraceEvent } from '@tailrace/events';
 import type { OutgoingRecord, Publisher, TrackedRecord } from '@tailrace/kafka';
 import type { FrameReader } from '@tailrace/registry';
 import {
+  acceptedAt,
+  contentHashOf,
   createRoutes,
+  deliveriesOf,
   lookUpSource,
+  readEvent,
+  readRecord,
   routeEvent,
+  type ReadRecord,
+  type Rejection,
   type Routing,
   type SourceReference,
 } from '@tailrace/routing';
 import type { Log } from '@tailrace/service';
 import type { Span, Tracing } from '@tailrace/tracing';
-import { encodeDecision } from '@tailrace/records';
+import { encodeDecision, encodeDelivery, type Delivery } from '@tailrace/records';
 import type { SuppressedUsers } from '@tailrace/suppressions';
 import type { TopicNames } from '@tailrace/topology';
-import { acceptedAt } from './accepted-at.ts';
 import { limitRefreshes } from './config-refresh.ts';
-import { contentHashOf } from './deduplication/content.ts';
 import type { MessageIds } from './deduplication/message-ids.ts';
 import type { ReusedIds } from './deduplication/reused-ids.ts';
-import { deliveryRecords, type DeliveryRecord } from './delivery-records.ts';
 import type { RouterMetrics } from './metrics.ts';
-import { readRecord, type ReadRecord } from './read-record.ts';
-import { leaveUnfinished, type Rejecter, type Rejection } from './reject-record.ts';
+import { leaveUnfinished, type Rejecter } from './reject-record.ts';
 import { endDuplicate, endRouted, recordTraceparent, setEvent, startRouteSpan } from './route-span.ts';
 import type { UsageCounter } from './usage.ts';
 
@@ -114,20 +110,16 @@ export function createProcessor(deps: ProcessorDependencies): ProcessRecord {
     return { outcome: 'waiting', until };
   };
 
-  const routeCall = (record: TrackedRecord, { call, json }: ReadRecord, source: Source): void => {
+  const routeCall = (record: TrackedRecord, read: ReadRecord, source: Source): void => {
     const span = tracing && startRouteSpan(tracing, record);
-    const reading = readCall(call, {
-      enriched: true,
-      receivedAt: record.timestamp >= 0 && isInstant(record.timestamp) ? record.timestamp : Date.now(),
-      fallbackMessageId: () => recordMessageId(record),
-    });
+    const reading = readEvent(record, read);
     if (!reading.ok) {
       rejecter.reject(record, reading, span);
       return;
     }
     const { event } = reading;
     if (span) setEvent(span, event, source.id);
-    const contentHash = contentHashOf(json, event);
+    const contentHash = contentHashOf(read.json, event);
     const idUse = messageIds.use(record, source.id, event.messageId, contentHash);
     if (idUse === 'repeat') {
       metrics.duplicates.inc();
@@ -151,7 +143,7 @@ export function createProcessor(deps: ProcessorDependencies): ProcessRecord {
       acceptedAt: acceptedAt(Date.parse(event.receivedAt), record.timestamp, Date.now()),
       traceparent: span ? span.traceparent : recordTraceparent(record),
     };
-    const deliveries = deliveryRecords(names.deliveries, event, origin, routing.routed);
+    const deliveries = deliveriesOf(event, origin, routing.routed);
     void publishAll(
       record,
       origin.acceptedAt,
@@ -164,7 +156,7 @@ export function createProcessor(deps: ProcessorDependencies): ProcessRecord {
   const publishAll = async (
     record: TrackedRecord,
     accepted: number,
-    deliveries: readonly DeliveryRecord[],
+    deliveries: readonly Delivery[],
     decision: OutgoingRecord | undefined,
     span: Span | undefined,
   ): Promise<void> => {
@@ -172,8 +164,10 @@ export function createProcessor(deps: ProcessorDependencies): ProcessRecord {
     const hasFailed = (failure: unknown): void => {
       failures.push(failure);
     };
-    const publishing = deliveries.map(({ destinationId, record }) =>
-      publisher.publish(record).then(() => metrics.countDelivery(destinationId), hasFailed),
+    const publishing = deliveries.map((delivery) =>
+      publisher
+        .publish(encodeDelivery(names.deliveries, delivery))
+        .then(() => metrics.countDelivery(delivery.destinationId), hasFailed),
     );
     if (decision) publishing.push(publisher.publish(decision).catch(hasFailed));
     await Promise.all(publishing);

@@ -9,16 +9,11 @@ import type {
   Work,
 } from '@tailrace/kafka';
 import type { RejectionCode } from '@tailrace/metrics';
+import type { Rejection } from '@tailrace/routing';
 import type { Log } from '@tailrace/service';
 import { readTraceparent, traceFields, type Span, type Tracing } from '@tailrace/tracing';
 import type { RouterMetrics } from './metrics.ts';
 import { endRejected, recordTraceparent, startRouteSpan } from './route-span.ts';
-
-export interface Rejection {
-  readonly code: RejectionCode;
-  /** Sentences that say what is wrong and how to fix it. They quote no content. */
-  readonly message: string;
-}
 
 export type Rejecter = ReturnType<typeof createRejecter>;
 

@@ -10,8 +10,8 @@ import {
 } from '@tailrace/kafka';
 import { readCall, type TailraceEvent } from '@tailrace/events';
 import { noRegistry } from '@tailrace/registry';
+import { contentHashOf } from '@tailrace/routing';
 import fc from 'fast-check';
-import { contentHashOf } from './content.ts';
 import { MessageIds, type DeduplicationWindow, type IdUse } from './message-ids.ts';
 import { quickMessageId, rebuild } from './rebuild.ts';
 

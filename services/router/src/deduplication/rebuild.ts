@@ -11,11 +11,9 @@ import type { ConfigView } from '@tailrace/config';
 import { readCall } from '@tailrace/events';
 import type { ConsumedRecord, Kafka, NewPartition } from '@tailrace/kafka';
 import type { FrameReader } from '@tailrace/registry';
-import { lookUpSource } from '@tailrace/routing';
+import { contentHashOf, lookUpSource, readRecord, storedContentHash } from '@tailrace/routing';
 import type { Log } from '@tailrace/service';
 import type { TopicNames } from '@tailrace/topology';
-import { readRecord } from '../read-record.ts';
-import { contentHashOf, storedContentHash } from './content.ts';
 import type { DeduplicationWindow, MessageIds } from './message-ids.ts';
 
 export interface RebuildDependencies {

@@ -6,11 +6,11 @@
 import { isTailraceError } from '@tailrace/errors';
 import type { TrackedRecord } from '@tailrace/kafka';
 import type { FrameReader } from '@tailrace/registry';
+import { isTooLarge, type Rejection } from '@tailrace/routing';
 import { createKeyOrder } from './key-order.ts';
 import type { RouterMetrics } from '../metrics.ts';
 import type { ProcessRecord } from '../process-record.ts';
-import { isTooLarge } from '../read-record.ts';
-import { leaveUnfinished, type Rejecter, type Rejection } from '../reject-record.ts';
+import { leaveUnfinished, type Rejecter } from '../reject-record.ts';
 import { withOwnBytes } from '../record-content.ts';
 import type { WaitingQueue } from '../waiting/queue.ts';
 

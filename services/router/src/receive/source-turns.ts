@@ -9,8 +9,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ConfigView, Source } from '@tailrace/config';
 import type { Publisher, TrackedRecord } from '@tailrace/kafka';
 import { magicByte, type FrameReader } from '@tailrace/registry';
-import { lookUpSource, sourceReference, type SourceReference } from '@tailrace/routing';
-import { readRecord } from '../read-record.ts';
+import { lookUpSource, readRecord, sourceReference, type SourceReference } from '@tailrace/routing';
 import { withOwnBytes } from '../record-content.ts';
 
 export interface SourceTurnsDependencies {

@@ -10,10 +10,11 @@
 import { isTailraceError } from '@tailrace/errors';
 import type { ConsumedRecord, Kafka, NewPartition, Publisher, TrackedRecord, Work } from '@tailrace/kafka';
 import type { FrameReader } from '@tailrace/registry';
+import type { Rejection } from '@tailrace/routing';
 import type { Log } from '@tailrace/service';
 import type { RouterMetrics } from '../metrics.ts';
 import type { ProcessRecord } from '../process-record.ts';
-import type { Rejecter, Rejection } from '../reject-record.ts';
+import type { Rejecter } from '../reject-record.ts';
 import { InFlight } from './in-flight.ts';
 import { keyOf } from './keys.ts';
 import { loadKeys } from './load-keys.ts';

@@ -1,21 +1,15 @@
-/** The records of `deliveries` for one event: one for each of its destinations, with the same body where those have no `fields`. */
+/** The deliveries of one event: one for each of its destinations, with the same body where those have no `fields`. */
 import type { Destination } from '@tailrace/config';
 import { deliveryId, userKey, webhookBody, type TailraceEvent } from '@tailrace/events';
-import type { OutgoingRecord } from '@tailrace/kafka';
-import { bodyFor, encodeBody } from '@tailrace/routing';
-import { deliveryKey, encodeDelivery, formatPosition, type RecordPosition } from '@tailrace/records';
-
-export interface DeliveryRecord {
-  readonly destinationId: string;
-  readonly record: OutgoingRecord;
-}
+import { deliveryKey, formatPosition, type Delivery, type RecordPosition } from '@tailrace/records';
+import { bodyFor, encodeBody } from './body.ts';
 
 /** Where an event comes from. */
 export interface EventOrigin {
   readonly sourceId: string;
   /** In `events`. */
   readonly position: RecordPosition;
-  /** See deduplication/content.ts. */
+  /** See content.ts. */
   readonly contentHash: string;
   /** See accepted-at.ts. */
   readonly acceptedAt: number;
@@ -23,12 +17,11 @@ export interface EventOrigin {
   readonly traceparent: string | undefined;
 }
 
-export function deliveryRecords(
-  topic: string,
+export function deliveriesOf(
   event: TailraceEvent,
   { sourceId, position, contentHash, acceptedAt, traceparent }: EventOrigin,
   destinations: readonly Destination[],
-): DeliveryRecord[] {
+): Delivery[] {
   if (destinations.length === 0) return [];
   const common = {
     eventId: event.messageId,
@@ -45,22 +38,19 @@ export function deliveryRecords(
   };
   const user = userKey(event);
   let shared: Buffer | undefined;
-  return destinations.map((destination) => {
+  return destinations.map((destination): Delivery => {
     const { id: destinationId, fields, settings } = destination;
     const isForm = settings.contentType === 'form';
     return {
+      ...common,
       destinationId,
-      record: encodeDelivery(topic, {
-        ...common,
-        destinationId,
-        deliveryId: deliveryId(sourceId, event.messageId, contentHash, destinationId),
-        key: deliveryKey(destinationId, user),
-        ...(isForm && { contentType: 'form' }),
-        body:
-          fields || isForm
-            ? encodeBody(bodyFor(event, destination), settings)
-            : (shared ??= Buffer.from(webhookBody(event))),
-      }),
+      deliveryId: deliveryId(sourceId, event.messageId, contentHash, destinationId),
+      key: deliveryKey(destinationId, user),
+      ...(isForm && { contentType: 'form' }),
+      body:
+        fields || isForm
+          ? encodeBody(bodyFor(event, destination), settings)
+          : (shared ??= Buffer.from(webhookBody(event))),
     };
   });
 }

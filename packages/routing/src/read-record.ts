@@ -1,10 +1,26 @@
 /** Reads a record of `events`: its call, and how it names its source. Does not need the configuration. */
 import { isUtf8 } from 'node:buffer';
-import { callBytes, maxEventBytes, parseSizedJson, type SizedJson } from '@tailrace/events';
+import {
+  callBytes,
+  isInstant,
+  maxEventBytes,
+  parseSizedJson,
+  readCall,
+  recordMessageId,
+  type ReadResult,
+  type SizedJson,
+} from '@tailrace/events';
 import type { ConsumedRecord } from '@tailrace/kafka';
+import type { RejectionCode } from '@tailrace/metrics';
 import { magicByte, type FrameReader } from '@tailrace/registry';
-import { sourceReference, type SourceReference } from '@tailrace/routing';
-import type { Rejection } from './reject-record.ts';
+import { sourceReference, type SourceReference } from './source.ts';
+
+/** Why a record cannot be used. */
+export interface Rejection {
+  readonly code: RejectionCode;
+  /** Sentences that say what is wrong and how to fix it. They quote no content. */
+  readonly message: string;
+}
 
 export interface ReadRecord {
   readonly outcome: 'read';
@@ -41,6 +57,19 @@ export function readRecord(
   // So may numbers, in a record that ingest did not write.
   const rejected = value.length + parsed.growth > maxEventBytes ? tooLargeAsJson(parsed.value) : undefined;
   return rejected ?? withSource(headers, parsed.value, parsed.json);
+}
+
+/** The event of a record: the call, completed as ingest completes it. */
+export function readEvent(
+  record: Pick<ConsumedRecord, 'topic' | 'partition' | 'offset' | 'timestamp'>,
+  { call }: Pick<ReadRecord, 'call'>,
+): ReadResult {
+  const { timestamp } = record;
+  return readCall(call, {
+    enriched: true,
+    receivedAt: timestamp >= 0 && isInstant(timestamp) ? timestamp : Date.now(),
+    fallbackMessageId: () => recordMessageId(record),
+  });
 }
 
 /** Whether the value is larger than any valid call. */

@@ -1,6 +1,6 @@
 /** Whether a delivery belongs to a deleted user, and must not be sent any more. */
 import { parsePosition, userKeyOf, type Delivery } from '@tailrace/records';
-import type { DeletedUsers, Deletion } from '@tailrace/suppressions';
+import type { DeletedUsers, Deletion } from './view.ts';
 
 /** Clocks differ by less: those of a wrong time zone, too. */
 const farApartMs = 86_400_000;
@@ -10,7 +10,7 @@ const farApartMs = 86_400_000;
  *
  * @param writtenAt the time of the record, in milliseconds since the epoch
  */
-export function isOfDeletedUser(delivery: Delivery, writtenAt: number, deleted: DeletedUsers): boolean {
+export function isOfDeletedUser(delivery: Delivery, writtenAt: number, deleted: Pick<DeletedUsers, 'deletions' | 'deletionsOf'>): boolean {
   const { type, sourceId, body } = delivery;
   // A dead letter of a deleted user has no body. It stays unsent where the deletion was lifted and the dead letter is replayed.
   if (body.length === 0) return true;
