@@ -19,7 +19,8 @@ export {
 } from './list.ts';
 export { RateLimiter } from './rate-limiter.ts';
 export { isExpected, reasonProblem } from './reason.ts';
-export type { ReadOptions } from './read.ts';
-export { ReplayWriter } from './replay-writer.ts';
+export { PacedWriter, pause } from './paced-writer.ts';
+export { readDeadLetters, type ReadOptions } from './read.ts';
+export { ReplayWriter, type Replayed, type WriterSession } from './replay-writer.ts';
 export { replayRecord } from './replay-record.ts';
-export { replayDeadLetters, type ReplayOptions, type ReplayResult } from './replay.ts';
+export { replayDeadLetters, requireReplayTopic, type ReplayOptions, type ReplayResult } from './replay.ts';

@@ -1,5 +1,5 @@
 /** Reads dead letters in one pass and in bounded memory, and marks those that were replayed. */
-import type { Kafka, Scan } from '@tailrace/kafka';
+import type { ConsumedRecord, Kafka, Scan } from '@tailrace/kafka';
 import type { TopicNames } from '@tailrace/topology';
 import { matches, type DeadLetterFilter } from './filter.ts';
 import { ReplayedLetters } from './replayed-letters.ts';
@@ -9,6 +9,8 @@ export interface ReadOptions {
   readonly filter?: DeadLetterFilter | undefined;
   /** Called after each fetch with the progress in records of both topics. */
   readonly onProgress?: ((progress: Scan['progress']) => void) | undefined;
+  /** Called with each record of the replay topic, before the first dead letters. */
+  readonly onReplay?: ((record: ConsumedRecord) => void) | undefined;
 }
 
 export interface Reading extends AsyncIterable<readonly DeadLetter[]> {
@@ -24,6 +26,7 @@ export async function readDeadLetters(
     filter = {},
     ends,
     onProgress,
+    onReplay,
   }: ReadOptions & { readonly ends?: ReadonlyMap<number, number> | undefined },
 ): Promise<Reading> {
   // In parallel: each waits for its own consumer group, which takes the brokers up to some seconds.
@@ -41,7 +44,10 @@ export async function readDeadLetters(
       try {
         const replayed = new ReplayedLetters();
         for await (const records of replays) {
-          for (const record of records) replayed.add(record);
+          for (const record of records) {
+            replayed.add(record);
+            onReplay?.(record);
+          }
           report();
         }
         for await (const records of dead) {

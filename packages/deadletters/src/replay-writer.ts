@@ -3,11 +3,32 @@
  * The replays of a process share it. They publish in turn, and none publishes what another has published since it was opened; what
  * was published before, each reads from the topic.
  */
-import type { ExclusivePublisher, Kafka } from '@tailrace/kafka';
+import { setTimeout as wait } from 'node:timers/promises';
+import { isTailraceError } from '@tailrace/errors';
+import type { ExclusivePublisher, ExclusiveRecord, Kafka } from '@tailrace/kafka';
 import type { TopicNames } from '@tailrace/topology';
 import type { DeadLetter } from './dead-letter.ts';
-import { ReplayedLetters } from './replayed-letters.ts';
-import { replayRecord } from './replay-record.ts';
+import { ReplayedLetters, type LetterPlace } from './replayed-letters.ts';
+
+/** A record of the replay topic. */
+export interface Replayed {
+  readonly record: ExclusiveRecord;
+  /** The dead letter that it was made from: no other replay of the process publishes it too. */
+  readonly letter?: LetterPlace | undefined;
+}
+
+export interface Passes<T> {
+  /** Reads what is due, and publishes it. */
+  readonly pass: (session: WriterSession) => Promise<T>;
+  /** Milliseconds since the latest publication. */
+  readonly idleMs: () => number;
+  readonly signal: AbortSignal;
+  /** The result where the signal was aborted during an outage. */
+  readonly stopped: () => T;
+}
+
+const maxIdleMs = 60_000;
+const retryPauseMs = 1_000;
 
 export class ReplayWriter {
   readonly #kafka: Pick<Kafka, 'exclusivePublisher'>;
@@ -22,16 +43,28 @@ export class ReplayWriter {
     this.#topic = deliveriesReplay;
   }
 
-  /** Runs a replay with the open writer, or opens it. */
-  async use<T>(replay: (session: WriterSession) => Promise<T>): Promise<T> {
-    if (!this.#session?.isUsable) this.#session = new WriterSession(this.#kafka, this.#topic);
-    return this.#session.use(replay);
+  /**
+   * Runs a replay with the open writer, or opens it. The replay runs again while Kafka is unavailable, until it has published
+   * nothing for a minute.
+   *
+   * @throws TailraceError as the replay
+   */
+  async run<T>({ pass, idleMs, signal, stopped }: Passes<T>): Promise<T> {
+    for (;;) {
+      try {
+        if (!this.#session?.isUsable) this.#session = new WriterSession(this.#kafka, this.#topic);
+        return await this.#session.use(pass);
+      } catch (error) {
+        if (!isTailraceError(error, 'kafka-unavailable') || idleMs() > maxIdleMs) throw error;
+        if (signal.aborted) return stopped();
+        await wait(retryPauseMs, undefined, { signal }).catch(() => undefined);
+      }
+    }
   }
 }
 
 /** From opening the writer until the last replay has left it, or until a publication failed, after which none is made. */
 export class WriterSession {
-  readonly #topic: string;
   readonly #publisher: Promise<ExclusivePublisher>;
   readonly #published = new ReplayedLetters();
   /** Settles when the latest publication has ended. */
@@ -41,7 +74,6 @@ export class WriterSession {
   #isClosed = false;
 
   constructor(kafka: Pick<Kafka, 'exclusivePublisher'>, topic: string) {
-    this.#topic = topic;
     this.#publisher = kafka.exclusivePublisher(topic);
   }
 
@@ -66,20 +98,18 @@ export class WriterSession {
   }
 
   /**
-   * Publishes those of the dead letters that no other replay has published, all or none, and returns their number. `by` is as for
-   * `replayRecord`.
+   * Publishes all or none, without what is made from a dead letter that another replay has published, and returns the number.
    *
    * @throws TailraceError as `ExclusivePublisher`
    */
-  async publish(letters: readonly DeadLetter[], by: string | undefined): Promise<number> {
+  async publish(batch: readonly Replayed[]): Promise<number> {
     const publication = this.#last.then(async () => {
       if (this.#failure !== undefined) throw this.#failure;
-      const due = letters.filter((letter) => !this.has(letter));
+      const due = batch.filter(({ letter }) => !letter || !this.#published.has(letter));
       if (due.length === 0) return 0;
       const publisher = await this.#publisher;
-      const records = due.map(({ record }) => replayRecord(record, this.#topic, true, by));
-      await publisher.publish(records).catch(this.#fail);
-      for (const { record } of due) this.#published.addLetter(record);
+      await publisher.publish(due.map(({ record }) => record)).catch(this.#fail);
+      for (const { letter } of due) if (letter) this.#published.addLetter(letter);
       return due.length;
     });
     this.#last = publication.catch(() => undefined);

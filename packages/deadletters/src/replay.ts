@@ -6,14 +6,14 @@
  * replayed dead letters is read after that, so no other process can add to it. After a failure with an unknown outcome, both steps
  * run again.
  */
-import { setTimeout as wait } from 'node:timers/promises';
-import { TailraceError, isTailraceError } from '@tailrace/errors';
+import { TailraceError } from '@tailrace/errors';
 import type { Kafka } from '@tailrace/kafka';
 import { decodeDelivery, formatPosition } from '@tailrace/records';
 import { unequalPartitions, type TopicNames } from '@tailrace/topology';
 import { hasNoBody, type DeadLetter } from './dead-letter.ts';
-import { RateLimiter } from './rate-limiter.ts';
+import { PacedWriter } from './paced-writer.ts';
 import { readDeadLetters, type ReadOptions } from './read.ts';
+import { replayRecord } from './replay-record.ts';
 import { ReplayWriter, type WriterSession } from './replay-writer.ts';
 
 export interface ReplayOptions extends Pick<ReadOptions, 'filter'> {
@@ -38,13 +38,6 @@ export interface ReplayResult {
   readonly interrupted: boolean;
 }
 
-/** A batch is a tenth of a second of work, for an even rate, and fits one record batch of Kafka. */
-const batchesPerSecond = 10;
-const maxBatch = { records: 500, bytes: 512 * 1024 };
-/** The replay retries while Kafka is unavailable, until nothing was replayed for this time. */
-const maxIdleMs = 60_000;
-const retryPauseMs = 1_000;
-
 /**
  * @throws TailraceError `superseded` if another process has begun to replay; `kafka-unavailable` if Kafka is unavailable for a
  *   minute; `unequal-partitions` if `deliveries.replay` lacks partitions of `deliveries.dead`. Nothing is lost or
@@ -55,27 +48,31 @@ export async function replayDeadLetters(
   names: TopicNames,
   options: ReplayOptions,
 ): Promise<ReplayResult> {
+  await requireReplayTopic(kafka, names);
+  const replay = new Replay(names, options);
+  const { writer = new ReplayWriter(kafka, names), signal } = options;
+  return writer.run({
+    pass: (session) => replay.pass(kafka, session),
+    idleMs: () => replay.idleMs,
+    signal,
+    stopped: () => replay.result,
+  });
+}
+
+/** @throws TailraceError `unequal-partitions` if `deliveries.replay` lacks partitions of `deliveries.dead` */
+export async function requireReplayTopic(
+  kafka: Pick<Kafka, 'describeTopics'>,
+  names: TopicNames,
+): Promise<void> {
   const topics = await kafka.describeTopics([names.deliveriesDead, names.deliveriesReplay]);
   const counts = new Map(Array.from(topics, ([topic, { partitions }]) => [topic, partitions]));
   const unequal = unequalPartitions(names, counts);
   if (unequal) throw new TailraceError('unequal-partitions', unequal.message);
-  const replay = new Replay(names, options);
-  const { writer = new ReplayWriter(kafka, names) } = options;
-  for (;;) {
-    try {
-      return await writer.use((session) => replay.pass(kafka, session));
-    } catch (error) {
-      if (!isTailraceError(error, 'kafka-unavailable') || replay.idleMs > maxIdleMs) throw error;
-      if (options.signal.aborted) return replay.result;
-      await pause(retryPauseMs, options.signal);
-    }
-  }
 }
 
 class Replay {
   readonly #names: TopicNames;
   readonly #options: ReplayOptions;
-  readonly #limiter: RateLimiter;
   #lastReplayAt = performance.now();
   #replayed = 0;
   #malformed = 0;
@@ -86,7 +83,6 @@ class Replay {
   constructor(names: TopicNames, options: ReplayOptions) {
     this.#names = names;
     this.#options = options;
-    this.#limiter = new RateLimiter(options.ratePerSecond);
   }
 
   get idleMs(): number {
@@ -100,28 +96,22 @@ class Replay {
   /** Replays up to the end. */
   async pass(kafka: Pick<Kafka, 'scan'>, session: WriterSession): Promise<ReplayResult> {
     const { filter, ends, ratePerSecond, signal } = this.#options;
-    const maxRecords = Math.min(Math.ceil(ratePerSecond / batchesPerSecond), maxBatch.records);
     this.#malformed = 0;
-    let batch: DeadLetter[] = [];
-    let bytes = 0;
+    const writer = new PacedWriter<DeadLetter>({
+      ratePerSecond,
+      signal,
+      bytesOf: ({ record }) => record.value?.length ?? 0,
+      publish: (batch) => this.#publish(session, batch),
+    });
     for await (const letters of await readDeadLetters(kafka, this.#names, { filter, ends })) {
       for (const letter of letters) {
         if (!this.#isDue(letter) || session.has(letter)) continue;
-        const size = letter.record.value?.length ?? 0;
-        if (batch.length >= maxRecords || (bytes > 0 && bytes + size > maxBatch.bytes)) {
-          await this.#publish(session, batch);
-          batch = [];
-          bytes = 0;
-        }
-        if (signal.aborted) {
-          this.#interrupted = true;
-          return this.result;
-        }
-        batch.push(letter);
-        bytes += size;
+        if (await writer.add(letter)) continue;
+        this.#interrupted = true;
+        return this.result;
       }
     }
-    await this.#publish(session, batch);
+    this.#interrupted = !(await writer.flush());
     return this.result;
   }
 
@@ -138,22 +128,14 @@ class Replay {
   }
 
   async #publish(session: WriterSession, batch: readonly DeadLetter[]): Promise<void> {
-    if (batch.length === 0) return;
-    const { signal, onReplayed, by } = this.#options;
-    await pause(this.#limiter.waitMs, signal);
-    if (signal.aborted) {
-      this.#interrupted = true;
-      return;
-    }
-    this.#limiter.spend(batch.length);
+    const { onReplayed, by } = this.#options;
     for (const { record } of batch) this.#uncertain.add(formatPosition(record));
-    this.#replayed += await session.publish(batch, by);
+    const topic = this.#names.deliveriesReplay;
+    this.#replayed += await session.publish(
+      batch.map(({ record }) => ({ record: replayRecord(record, topic, true, by), letter: record })),
+    );
     for (const { record } of batch) this.#uncertain.delete(formatPosition(record));
     this.#lastReplayAt = performance.now();
     onReplayed?.(this.#replayed);
   }
-}
-
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await wait(ms, undefined, { signal }).catch(() => undefined);
 }

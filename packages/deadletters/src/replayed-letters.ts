@@ -13,6 +13,9 @@ import { parsePosition, replayedFromHeader, type RecordPosition } from '@tailrac
 const blockLength = 1_024;
 const unused = 0;
 
+/** A record of `deliveries.dead`. */
+export type LetterPlace = RecordPosition & Pick<ConsumedRecord, 'headers'>;
+
 export class ReplayedLetters {
   readonly #blocks = new Map<string, Uint32Array>();
 
@@ -23,7 +26,7 @@ export class ReplayedLetters {
   }
 
   /** Adds this record of `deliveries.dead`. */
-  addLetter(record: RecordPosition & Pick<ConsumedRecord, 'headers'>): void {
+  addLetter(record: LetterPlace): void {
     const key = blockKey(record);
     let block = this.#blocks.get(key);
     if (!block) this.#blocks.set(key, (block = new Uint32Array(blockLength)));
@@ -31,7 +34,7 @@ export class ReplayedLetters {
   }
 
   /** Whether this record of `deliveries.dead` was replayed. */
-  has(record: RecordPosition & Pick<ConsumedRecord, 'headers'>): boolean {
+  has(record: LetterPlace): boolean {
     const found = this.#blocks.get(blockKey(record))?.[record.offset % blockLength] ?? unused;
     return found !== unused && found === fingerprint(record.headers['delivery-id']);
   }
