@@ -1,5 +1,6 @@
 /** docs/cli.md: one line for each command, in the groups of `tailrace --help`. */
 import type { Command } from 'commander';
+import { isGroup } from '../../packages/cli/src/declare.ts';
 import { buildProgram } from '../../packages/cli/src/program.ts';
 
 const introduction = `# Command line
@@ -26,9 +27,8 @@ export function cliPage(): string {
 
 /** A line for the command, or for each command below it. */
 function linesOf(command: Command, parent: string): string[] {
-  if (command.commands.length > 0) {
-    return command.commands.flatMap((below) => linesOf(below, `${parent} ${command.name()}`));
-  }
+  const below = command.commands.flatMap((one) => linesOf(one, `${parent} ${command.name()}`));
+  if (isGroup(command)) return below;
   const synopsis = command.createHelp().subcommandTerm(command);
-  return [`- \`${parent} ${synopsis}\`: ${command.summary()}`];
+  return [`- \`${parent} ${synopsis}\`: ${command.summary()}`, ...below];
 }

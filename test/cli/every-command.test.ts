@@ -156,7 +156,10 @@ test('deliveries, statistics and dead letters are shown, and sent again', async 
   await control.logged((line) => line.msg === 'replay ended' && line['replay'] === id);
   await run(['get', 'replays'], new RegExp(id));
   await run(['get', 'replay', id], /1 of 1 dead letter replayed/);
-  await run(['interrupt', 'replay', id], /ended before: done/);
+  for (const verb of ['interrupt', 'pause', 'resume']) await run([verb, 'replay', id], /ended before: done/);
+  const past = ['replay', 'events', '--destination', 'crm', '--from', '1h'];
+  await run([...past, '--dry-run'], /0 events would be/);
+  await run(past, /Requested as replay/);
 });
 
 test('users are deleted and suppressed, and audiences are synced', async () => {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { openConfig } from '@tailrace/config';
+import type { TrackedRecord } from '@tailrace/kafka';
 import { collect, eventually } from '@tailrace/testing';
 import { deliveryKey, encodeDelivery } from '@tailrace/records';
 import fc from 'fast-check';
@@ -144,7 +145,49 @@ const joined = (count: number): string[] =>
     .map((id) => `+${id}`)
     .sort();
 
-test('a killed instance keeps its history, its deletion request is finished by another one, and its sync is sent again from where it ended', async () => {
+/** Starts a replay of 30 past events at an instance, and resolves once it has sent some. `ended` resolves with the ids of all that it has sent. */
+async function startReplay(instance: ControlApi, destination: object) {
+  await here.expect(201, { method: 'POST', path: '/v1/destinations', body: { ...destination, id: 'erp' } });
+  const publisher = kafka.publisher();
+  for (const userId of users(30)) {
+    const value = JSON.stringify({ type: 'track', userId, event: 'Past' });
+    await publisher.publish({ topic: names.events, key: userId, value, headers: { 'source-id': 'app' } });
+  }
+  const groupId = `${prefix}router`;
+  const onRecord = (record: TrackedRecord): void => {
+    record.done();
+  };
+  const routed = await kafka.consume({ groupId, topics: [names.events], onRecord });
+  opened.defer(() => routed.close());
+  const ends = await kafka.ends(names.events);
+  await eventually(
+    async () => (await kafka.finished(groupId, [names.events])).get(names.events),
+    (finished) => [...ends].every(([partition, end]) => (finished?.get(partition)?.[0]?.to ?? 0) >= end),
+  );
+  const body = { kind: 'events', destination: 'erp', from: '1h', ratePerSecond: 10 };
+  const { id } = await instance.expect(202, { method: 'POST', path: '/v1/replays', body });
+  const path = `/v1/replays/${String(id)}`;
+  await eventually(
+    () => instance.expect(200, { path }),
+    ({ replayed }) => Number(replayed) > 0,
+  );
+  return {
+    async ended() {
+      const ended = await eventually(
+        () => here.expect(200, { path }),
+        ({ endedAt }) => endedAt !== undefined,
+      );
+      assert.deepEqual([ended['state'], ended['due'], ended['replayed']], ['done', 30, 30]);
+      const ids: string[] = [];
+      for await (const records of await kafka.scan({ topic: names.deliveriesReplay })) {
+        ids.push(...records.map((record) => headerOf(record, 'delivery-id') ?? ''));
+      }
+      return ids;
+    },
+  };
+}
+
+test('a killed instance keeps its history, another one finishes its deletion request and its replay, and its sync is sent again from where it ended', async () => {
   for (const id of ['web', 'app'])
     await here.expect(201, { method: 'POST', path: '/v1/sources', body: { id } });
   const settings = { webhooks: [{ url: 'https://crm.example.com/' }] };
@@ -169,6 +212,7 @@ test('a killed instance keeps its history, its deletion request is finished by a
     path: '/v1/deletions',
     body: { requestId: 'gdpr-1', userIds: gone },
   };
+  const replay = await startReplay(other, destination);
   assert.equal((await other.expect(202, deletion))['state'], 'sending');
   await other.process.kill();
 
@@ -185,6 +229,9 @@ test('a killed instance keeps its history, its deletion request is finished by a
   await events.refresh();
   assert.deepEqual([...deletes.items].sort(), gone.map((id) => `app ${id}`).sort());
 
+  const sentAgain = await replay.ended();
+  assert.equal(sentAgain.length, 30);
+  assert.equal(new Set(sentAgain).size, 30);
   await other.process.restart();
   assert.equal((await eventually(() => other.ask({ path: list }), isListed)).text, history);
   const rebuilt = other.process.log.items.filter(({ msg }) => msg === 'rebuilding history from topics');

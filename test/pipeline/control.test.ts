@@ -366,6 +366,45 @@ test('the verbs of operators work through the API', async (t) => {
     );
   });
 
+  await t.test(
+    'a new destination gets events from before, once, and again only with the mode all',
+    async () => {
+      await using late = await startReceiver();
+      const body = {
+        id: 'late',
+        type: 'Webhooks',
+        sources: ['shop'],
+        settings: { webhooks: [{ url: late.url }] },
+      };
+      await control.expect(201, { method: 'POST', path: '/v1/destinations', body });
+      const order = { kind: 'events', destination: 'late', from: '1h', events: ['Order Completed'] };
+      const replayed = async (more: object = {}) => {
+        const request = { method: 'POST', path: '/v1/replays', body: { ...order, ...more } } as const;
+        const { id } = await control.expect(202, request);
+        const ended = await eventually(
+          () => control.expect(200, { path: `/v1/replays/${String(id)}` }),
+          ({ endedAt }) => endedAt !== undefined,
+        );
+        return [ended['state'], ended['due'], ended['replayed']];
+      };
+      assert.deepEqual(await replayed({ dryRun: true }), ['done', 1, 0]);
+      assert.deepEqual(await replayed(), ['done', 1, 1]);
+      const [first] = await late.waitFor(1);
+      assert.deepEqual(await replayed(), ['done', 0, 0]);
+      assert.deepEqual(await replayed({ mode: 'all' }), ['done', 1, 1]);
+      const [, again] = await late.waitFor(2);
+      const original = receiver.requests.find(({ body }) => body.toString().includes('Order Completed'));
+      assert.deepEqual([first?.body, again?.body], [original?.body, original?.body]);
+      const deliveries = '/v1/deliveries?destination=late&status=delivered';
+      const shown = await shownByBoth(deliveries, ({ items }) => (items as unknown[]).length === 2);
+      const ids = (shown['items'] as { deliveryId: string }[]).map(({ deliveryId }) => deliveryId);
+      assert.equal(new Set(ids).size, 2);
+      // Those of another destination had been delivered, so nothing is missing there.
+      assert.deepEqual(await replayed({ destination: 'erp' }), ['done', 0, 0]);
+      await control.expect(204, { method: 'DELETE', path: '/v1/destinations/late' });
+    },
+  );
+
   await t.test('the attempts of a destination are counted, and its failures have reasons', async () => {
     await shownByBoth(`${at}/stats`, (stats) => /"delivered":[1-9]/.test(JSON.stringify(stats)));
     await shownByBoth(`${at}/failures`, (failures) => JSON.stringify(failures).includes('client-error'));

@@ -198,10 +198,15 @@ export const eventTypes = [
   'delete',
 ] as const satisfies readonly EventType[];
 
-/** All commands that have no subcommands, with the words that call them. */
+/** Whether the command is only the first word of others: `get`, and not `replay`. */
+export function isGroup(command: Command): boolean {
+  return command.commands.length > 0 && (command.parent === null || command.options.length === 0);
+}
+
+/** All commands that do something, with the words that call them. */
 export function leafCommands(command: Command, path = ''): { path: string; command: Command }[] {
-  if (command.commands.length === 0) return [{ path, command }];
-  return command.commands.flatMap((subcommand) =>
+  const below = command.commands.flatMap((subcommand) =>
     leafCommands(subcommand, path === '' ? subcommand.name() : `${path} ${subcommand.name()}`),
   );
+  return isGroup(command) ? below : [{ path, command }, ...below];
 }

@@ -169,6 +169,7 @@ test('help names every environment variable that a command reads', async () => {
     'config import': [file],
     'create token': ['--name', 'x'],
     'recover destination': ['crm', '--since', '1h'],
+    'replay events': ['--destination', 'crm', '--from', '1h'],
     'config verify': [file],
   };
   for (const { path: name, command } of leafCommands(buildProgram(() => () => Promise.resolve()))) {

@@ -9,7 +9,8 @@ import { changeCommands } from './configuration/change-commands.ts';
 import { configurationCommands } from './configuration/commands.ts';
 import { deadLetterCommands } from './dead-letters/commands.ts';
 import { recoveryCommands } from './dead-letters/control-commands.ts';
-import { choice, withDefault, type Declared } from './declare.ts';
+import { eventReplayCommands } from './dead-letters/event-commands.ts';
+import { choice, isGroup, withDefault, type Declared } from './declare.ts';
 import { doctor } from './doctor/commands.ts';
 import { exportCommands } from './export/commands.ts';
 import { notes } from './help.ts';
@@ -31,7 +32,7 @@ const sectionsOf = (
   ['Notifications:', notificationCommands],
   ['History:', historyCommands, issueCommands],
   ['Pending deliveries:', recallCommands],
-  ['Dead letters:', deadLetterCommands, recoveryCommands],
+  ['Dead letters and replays:', deadLetterCommands, recoveryCommands, eventReplayCommands],
   ['Users:', userCommands, audienceCommands],
   ['Access:', accessCommands],
 ];
@@ -45,8 +46,8 @@ const groups = {
   edit: 'edit a source, a destination or a notification in $EDITOR',
   enable: 'enable a source, a destination or a notification',
   disable: 'disable a source, a destination or a notification',
-  pause: 'let the deliveries of a destination wait',
-  resume: 'send the deliveries that waited for a paused destination',
+  pause: 'let the deliveries of a destination, or a replay, wait',
+  resume: 'continue a paused destination or replay',
   rotate: 'make a new secret for a destination',
   delete: 'delete a source, a destination, a notification or a write key',
   config: 'export, verify and import the whole configuration',
@@ -96,7 +97,10 @@ function addCommand(program: Command, declared: Declared): Command {
     .command(words.at(-1) ?? '')
     .summary(declared.summary)
     .description(declared.description)
-    .addHelpText('after', notes({ ...declared, times: 'since' in declared.options }));
+    .addHelpText(
+      'after',
+      notes({ ...declared, times: 'since' in declared.options || 'from' in declared.options }),
+    );
   for (const [form, about] of Object.entries(declared.arguments)) {
     if (typeof about === 'string') added.argument(form, about);
     else added.addArgument(new Argument(form, about.about).choices(about.choices));
@@ -124,8 +128,9 @@ function finish(command: Command, path: string, argv: readonly string[]): void {
   command.showHelpAfterError(`See ${path} --help.`);
   if (command.description() === '') command.description(sentenceOf(command.summary()));
   for (const subcommand of command.commands) finish(subcommand, `${path} ${subcommand.name()}`, argv);
-  if (command.commands.length > 0) {
-    command.helpCommand(false).usage('<command> [options]');
+  if (command.commands.length > 0) command.helpCommand(false);
+  if (isGroup(command)) {
+    command.usage('<command> [options]');
     return;
   }
   command

@@ -302,6 +302,11 @@ export const errorTable = {
     meaning: 'the work has taken the longest time that a limited token has for it',
     hint: 'Start it again: it continues with the rest. Choose a higher rate, or use an unlimited token.',
   },
+  'replay-too-large': {
+    status: 409,
+    meaning: 'a replay of events covers more deliveries than control can compare in its memory',
+    hint: 'Replay shorter periods one after another, or the sources one by one.',
+  },
   superseded: {
     status: 409,
     meaning: 'another process has taken over this work',

@@ -9,7 +9,7 @@ export {
   maxEventBytes,
 } from './limits.ts';
 export { formatInstant, isInstant, parseInstant } from './instant.ts';
-export { deliveryId, recordMessageId } from './name-based-id.ts';
+export { deliveryId, recordMessageId, replayedDeliveryId } from './name-based-id.ts';
 export { producerSchema } from './producer-schema.ts';
 export {
   isEventType,

@@ -21,6 +21,11 @@ export function deliveryId(
   return nameBasedId('delivery', sourceId, destinationId, contentHash, messageId);
 }
 
+/** The id of the new delivery that a replay makes of one that was sent: the same whenever the replay is continued. */
+export function replayedDeliveryId(deliveryId: string, replayId: string): string {
+  return nameBasedId('replay', replayId, deliveryId);
+}
+
 /**
  * The messageId of a record without one, the same whenever the record is read. The time is included, because a topic that is
  * created again starts at offset 0.

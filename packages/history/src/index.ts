@@ -10,4 +10,4 @@ export { noHealthFacts, type AttemptOutcomes, type HealthFacts } from './tables/
 export type { IssueRow } from './tables/issues.ts';
 export { allDestinations } from './tables/statistics/attempts.ts';
 export { percentile, totalOf, type Counts } from './tables/statistics/counts.ts';
-export type { NamedUsage } from './tables/usage/queries.ts';
+export type { DailyUsage, NamedUsage } from './tables/usage/queries.ts';

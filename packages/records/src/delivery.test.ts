@@ -8,6 +8,7 @@ import {
   encodeDelivery,
   progressHeaders,
   replayedByHeader,
+  replayIdHeader,
   replayedFromHeader,
   type Delivery,
 } from './delivery.ts';
@@ -205,7 +206,7 @@ test('every header that is written is known, as one of identity or of progress',
   );
   assert.deepEqual(
     [...progressHeaders].filter((name) => !names.includes(name)),
-    [replayedByHeader],
+    [replayedByHeader, replayIdHeader],
     'which only a replay writes',
   );
 });

@@ -12,6 +12,9 @@ export const replayedFromHeader = 'replayed-from';
 /** Who has replayed or resent a delivery; on its record of the replay topic. */
 export const replayedByHeader = 'replayed-by';
 
+/** The replay of events that has published a record of the replay topic. */
+export const replayIdHeader = 'replay-id';
+
 /** When the event of a replay was accepted; `accepted-at` is then the time of the replay. */
 export const eventAcceptedAtHeader = 'event-accepted-at';
 
@@ -47,6 +50,7 @@ export const progressHeaders: ReadonlySet<string> = new Set([
   'accepted-at',
   replayedFromHeader,
   replayedByHeader,
+  replayIdHeader,
 ]);
 
 const knownHeaders: ReadonlySet<string> = new Set([...identityHeaders, ...progressHeaders]);

@@ -15,6 +15,7 @@ export {
   progressHeaders,
   replayedByHeader,
   replayedFromHeader,
+  replayIdHeader,
   userKeyOf,
   type Delivery,
 } from './delivery.ts';

@@ -9,15 +9,21 @@ const farApartMs = 86_400_000;
  * Events that were accepted before the deletion are not sent. `delete` events always are: the receivers have to learn of the deletion.
  *
  * @param writtenAt the time of the record, in milliseconds since the epoch
+ * @param userId of the event, where that is at hand
  */
-export function isOfDeletedUser(delivery: Delivery, writtenAt: number, deleted: Pick<DeletedUsers, 'deletions' | 'deletionsOf'>): boolean {
+export function isOfDeletedUser(
+  delivery: Delivery,
+  writtenAt: number,
+  deleted: Pick<DeletedUsers, 'deletions' | 'deletionsOf'>,
+  userId: () => unknown = () => userIdOf(delivery.body),
+): boolean {
   const { type, sourceId, body } = delivery;
   // A dead letter of a deleted user has no body. It stays unsent where the deletion was lifted and the dead letter is replayed.
   if (body.length === 0) return true;
   if (deleted.deletions === 0 || type === 'delete') return false;
   const userKey = userKeyOf(delivery);
   const deletions = deleted.deletionsOf(sourceId, userKey);
-  if (deletions.length === 0 || userIdOf(body) !== userKey) return false;
+  if (deletions.length === 0 || userId() !== userKey) return false;
   return deletions.some((deletion) => wasAcceptedBefore(delivery, writtenAt, deletion));
 }
 

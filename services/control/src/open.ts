@@ -2,6 +2,7 @@
 import path from 'node:path';
 import { openConfigEditor } from '@tailrace/config';
 import { openHistory, type History } from '@tailrace/history';
+import { noRegistry, openRegistry } from '@tailrace/registry';
 import type { Kafka } from '@tailrace/kafka';
 import { defineService, listen, type ServiceContext, type SettingsOf } from '@tailrace/service';
 import { requireTopics, topicNames } from '@tailrace/topology';
@@ -45,6 +46,7 @@ import { createRecordReader } from './records/reader.ts';
 import { deadLetterRoutes } from './replays/dead-letter-routes.ts';
 import { recallPaths, recallRoutes } from './replays/recall-routes.ts';
 import { openRecalls } from './replays/recalls.ts';
+import { oldestAt } from './replays/events/oldest.ts';
 import { replayRoutes } from './replays/replay-routes.ts';
 import { openReplays } from './replays/replays.ts';
 import { resendRoutes } from './replays/resend-routes.ts';
@@ -167,7 +169,14 @@ export async function openControl(
   );
   const seal = createSessionSeal(settings.secretKeys, log);
   const recalls = await open('the recalls', 'recalls', () => openRecalls(kafka, names));
-  const replays = await open('the replays', 'replays', () => openReplays({ kafka, names, log }));
+  const registry = settings.registry && openRegistry(settings.registry, log);
+  service.onClose('schema registry', () => {
+    registry?.close();
+  });
+  const routerGroup = `${prefix}router`;
+  const frames = registry ?? noRegistry;
+  const events = { kafka, names, config, frames, users, history, routerGroup };
+  const replays = await open('the replays', 'replays', () => openReplays({ kafka, names, log, events }));
   const marks = await open('the issues', 'issues', () =>
     openIssueMarks(kafka, names.destinationsHealth, config),
   );
@@ -233,12 +242,11 @@ export async function openControl(
       issueRoutes(api, { config, history, marks });
       const exports = new Exports();
       const streams = new Streams(history, signal);
-      const routerGroup = `${prefix}router`;
       const read = { kafka, names, config, records, history, streams, exports, signal };
       historyRoutes(api, { ...read, routerGroup });
       callRoutes(api, { streams, config, feed: new CallFeed({ kafka, names, config, log, routerGroup }) });
       deadLetterRoutes(api, { records, topic: names.deliveriesDead, history, exports });
-      replayRoutes(api, replays);
+      replayRoutes(api, { replays, config, history, oldestEventAt: () => oldestAt(kafka, names.events) });
       resendRoutes(api, { kafka, names, config, records, history, replays });
       deletionRoutes(api, deletions, history);
       suppressionRoutes(api, suppressions);

@@ -8,6 +8,7 @@ import {
   kafkaSettings,
   port,
   receiverSettings,
+  registrySettings,
   secretKeys,
   serviceSettings,
   topicSettings,
@@ -74,6 +75,7 @@ export const settings = Type.Object({
     description: 'Port of ingest in snippets of the console, where TAILRACE_INGEST_PUBLIC_URL is not set.',
   }),
   access,
+  registry: registrySettings(),
   requestsPerSecond: Type.Integer({
     env: 'TAILRACE_API_RATE_LIMIT',
     minimum: 1,

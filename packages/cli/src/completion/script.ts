@@ -31,6 +31,7 @@ export function completionScript(program: Command, shell: string): string {
 function leafCase(path: string, command: Command): string[] {
   const values = command.options.filter(({ required }) => required);
   const words = [
+    ...command.commands.map((below) => below.name()),
     ...command.registeredArguments.flatMap(({ argChoices = [] }) => argChoices),
     ...command.options.map(({ long }) => long),
     '--help',

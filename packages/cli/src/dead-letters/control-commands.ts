@@ -1,23 +1,24 @@
 /** Commands for dead letters that work through the API, and continue without the command line. */
 import type { Schema } from '@tailrace/api';
 import { pathOf } from '../api/path.ts';
-import { continuing, done, waitFor, type Columns } from '../api/show.ts';
-import { exitCodes, type Outcome } from '../command.ts';
+import { done, type Columns } from '../api/show.ts';
 import { apiCommand, flag, listCommand, required, text, type Declared } from '../declare.ts';
-import { countOf, formatCount, printable } from '../terminal/table.ts';
-import { notReplayed, replayOptions } from './options.ts';
+import { formatCount } from '../terminal/table.ts';
+import { replayOptions } from './options.ts';
+import { outcomeOf, untilEnded } from './replay-progress.ts';
 
 type Replay = Schema['Replay'];
 
 const columns: Columns<Replay> = {
   STARTED: ({ startedAt }) => startedAt,
   REPLAY: ({ id }) => id,
+  KIND: ({ kind }) => kind,
   STATE: ({ state, dryRun }) => (dryRun ? `${state} (dry run)` : state),
   DUE: ({ due }) => (due === undefined ? '-' : formatCount(due)),
   REPLAYED: ({ replayed }) => formatCount(replayed),
   FILTER: ({ filter }) =>
     Object.entries(filter)
-      .map(([name, value]) => `${name}=${value}`)
+      .map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
       .join(' ') || 'all',
 };
 
@@ -61,23 +62,13 @@ export const recoveryCommands: readonly Declared[] = [
     async request({ id, since, until, rate, dryRun = false, wait }, { api, terminal }) {
       const order = { since, until, ratePerSecond: rate, dryRun };
       const replay = await api.send<Replay>('POST', pathOf('destinations', id, 'recover'), order);
-      const look = `get replay ${replay.id}`;
-      if (!wait && !dryRun) {
-        const text = [`Requested as replay ${replay.id}.`, `To see the progress: tailrace ${look}`];
-        return done(text, replay);
-      }
-      return waitFor(
-        replay,
-        {
-          isRunning: ({ endedAt }) => endedAt === undefined,
-          progressOf,
-          load: () => api.get(pathOf('replays', replay.id)),
-          outcomeOf,
-          interrupted: (latest) => continuing('replay', look, latest),
-        },
-        terminal,
-        terminal.interruption(),
-      );
+      if (wait || dryRun) return untilEnded(replay, { api, terminal });
+      const { id: replayId } = replay;
+      const text = [
+        `Requested as replay ${replayId}.`,
+        `To see the progress: tailrace get replay ${replayId}`,
+      ];
+      return done(text, replay);
     },
   }),
   apiCommand({
@@ -92,6 +83,22 @@ export const recoveryCommands: readonly Declared[] = [
       return done(replay.endedAt === undefined ? 'Interrupting.' : hadEnded, replay);
     },
   }),
+  ...(['pause', 'resume'] as const).map((verb) =>
+    apiCommand({
+      words: `${verb} replay`,
+      summary:
+        verb === 'pause'
+          ? 'let a replay of the control service wait'
+          : 'continue a paused replay of the control service',
+      arguments: ofReplay,
+      examples: [`${verb} replay ${exampleId}`],
+      async request({ id }, { api }) {
+        const replay = await api.send<Replay>('POST', pathOf('replays', id, verb));
+        const text = verb === 'pause' ? 'Pausing.' : 'Continuing.';
+        return done(replay.endedAt === undefined ? text : `It had ended before: ${replay.state}.`, replay);
+      },
+    }),
+  ),
   listCommand({
     words: 'get replays',
     summary: 'list the replays of the control service, newest first',
@@ -108,24 +115,3 @@ export const recoveryCommands: readonly Declared[] = [
     request: async ({ id }, { api }) => outcomeOf(await api.get(pathOf('replays', id))),
   }),
 ];
-
-function outcomeOf(replay: Replay): Outcome {
-  const { state, dryRun, due = 0, malformed, failure } = replay;
-  const exitCode = state === 'failed' || state === 'superseded' ? exitCodes.failed : exitCodes.done;
-  const first =
-    dryRun && state === 'done'
-      ? `Dry run, nothing was replayed: ${countOf(due, 'dead letter')} would be.`
-      : `${state.charAt(0).toUpperCase()}${state.slice(1)}: ${progressOf(replay)}.`;
-  const text = [
-    first,
-    ...(malformed > 0 ? [notReplayed(malformed)] : []),
-    ...(failure ? [printable(failure.message)] : []),
-  ];
-  return { exitCode, text, json: replay };
-}
-
-function progressOf({ due, replayed }: Replay): string {
-  return due === undefined
-    ? 'the dead letters are being counted'
-    : `${formatCount(replayed)} of ${countOf(due, 'dead letter')} replayed`;
-}

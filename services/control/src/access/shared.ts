@@ -99,7 +99,7 @@ export const shared = {
     ofOne: 2,
     ofLimited: 6,
     longestMs: 24 * hourMs,
-    ends: 'every dead letter is replayed, or the replay is interrupted',
+    ends: 'every dead letter or event is replayed, or the replay is interrupted',
   },
   endedReplays: {
     kind: 'amount',

@@ -13,7 +13,7 @@ import { shared, type SharedName } from './shared.ts';
  * - `all-deliveries`: as `destination`, for a token that is not limited to sources too: the route counts or changes deliveries
  *   of all of them.
  * - `list`: the handler leaves out what the token does not reach; an id in the query must be among those of the token.
- * - `delivery`, `replay`: the handler answers 404 for one that the token does not reach.
+ * - `delivery`, `replay`: the handler answers 404 for one that the token does not reach, and starts none beyond its limits.
  * - `closed`: nothing; the route is for unlimited tokens.
  */
 export type Reach =
@@ -110,10 +110,12 @@ export const access: Readonly<Record<string, Access>> = {
   exportDeadLetters: read('list', 'exports'),
   summariseDeadLetters: read('list', 'nothing'),
   getDeadLetter: read('delivery', 'records'),
-  startReplay: write('closed', 'replays', 'endedReplays'),
+  startReplay: write('replay', 'replays', 'endedReplays'),
   listReplays: read('list', 'nothing'),
   getReplay: read('replay', 'nothing'),
   interruptReplay: write('replay', 'nothing'),
+  pauseReplay: write('replay', 'nothing'),
+  resumeReplay: write('replay', 'nothing'),
 
   createDeletion: write('closed', 'deletions', 'suppressions'),
   listDeletions: read('closed', 'nothing'),

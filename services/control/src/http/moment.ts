@@ -30,8 +30,8 @@ interface PeriodQuery {
 
 /** @throws TailraceError `invalid-request` */
 export function periodOf(query: PeriodQuery, now = Date.now()): Period {
-  const since = timeOf('since', query.since, now);
-  const until = timeOf('until', query.until, now);
+  const since = query.since === undefined ? undefined : momentOf('since', query.since, now);
+  const until = query.until === undefined ? undefined : momentOf('until', query.until, now);
   if (since !== undefined && until !== undefined) requireOrder(since, until);
   return { since, until };
 }
@@ -55,8 +55,8 @@ function requireOrder(since: number, until: number): void {
   if (since >= until) throw invalidField('since', 'is not before until');
 }
 
-function timeOf(field: string, text: string | undefined, now: number): number | undefined {
-  if (text === undefined) return undefined;
+/** @throws TailraceError `invalid-request` */
+export function momentOf(field: string, text: string, now: number): number {
   const time = parseMoment(text, now);
   // Nothing is older, and a year before 0 has no form in ISO 8601 that clients read.
   if (time !== undefined) return Math.max(0, time);

@@ -1,15 +1,31 @@
 /**
  * A replay in the topic `replays`, where every control instance sees it. Keys: `replay/<id>` for its state, and
- * `interrupt/<id>` for the request to stop it.
+ * `interrupt/<id>` and `pause/<id>` for the requests to stop it and to let it wait.
  */
 import type { CountRow, DeadLetterFilter } from '@tailrace/deadletters';
 import type { ConsumedRecord, OutgoingRecord } from '@tailrace/kafka';
 import { objectIn } from '@tailrace/records';
+import type { EventSelection, EventTally } from './events/selection.ts';
 
-export type ReplayState = 'counting' | 'running' | 'done' | 'interrupted' | 'superseded' | 'failed';
+/**
+ * `requested`: until the replays of events to the same destination that were requested before it have ended. A replay that is paused
+ * stays in its state, and its request says so.
+ */
+export type ReplayState =
+  | 'requested'
+  | 'counting'
+  | 'running'
+  | 'done'
+  | 'interrupted'
+  | 'superseded'
+  | 'failed';
 
+/** Of dead letters, with a filter, or of events, with a selection: the release before ignores a record without a filter. */
 export interface ReplayOrder {
-  readonly filter: DeadLetterFilter;
+  readonly filter?: DeadLetterFilter | undefined;
+  readonly selection?: EventSelection | undefined;
+  /** Of a replay of events: others that may send or may have sent the same events, in conflict with it or not. */
+  readonly overlaps?: readonly string[] | undefined;
   readonly ratePerSecond: number;
   /** Count only, publish nothing. */
   readonly dryRun: boolean;
@@ -36,6 +52,8 @@ export interface Replay extends ReplayOrder {
   readonly endedAt?: number | undefined;
   /** Set once the dead letters are counted. */
   readonly tally?: ReplayTally | undefined;
+  /** The same, of a replay of events. */
+  readonly eventTally?: EventTally | undefined;
   readonly replayed: number;
   /** Records that are not deliveries and cannot be replayed. */
   readonly malformed: number;
@@ -60,7 +78,7 @@ export const maxRows = 100;
 
 export type ReplayRecord =
   | { readonly kind: 'replay'; readonly replay: OwnedReplay }
-  | { readonly kind: 'interrupt'; readonly id: string }
+  | { readonly kind: 'interrupt' | 'pause'; readonly id: string }
   /** A tombstone. */
   | { readonly kind: 'forget'; readonly key: string };
 
@@ -72,12 +90,25 @@ export function interruptKey(id: string): string {
   return `interrupt/${id}`;
 }
 
+export function pauseKey(id: string): string {
+  return `pause/${id}`;
+}
+
+/** Undefined where it covers every destination. */
+export function destinationOf({ filter, selection }: ReplayOrder): string | undefined {
+  return (selection ?? filter)?.destinationId;
+}
+
 export function encodeReplay(topic: string, replay: OwnedReplay): OutgoingRecord {
   return { topic, key: replayKey(replay.id), value: JSON.stringify(replay) };
 }
 
 export function encodeInterrupt(topic: string, id: string): OutgoingRecord {
   return { topic, key: interruptKey(id), value: JSON.stringify({ id }) };
+}
+
+export function encodePause(topic: string, id: string): OutgoingRecord {
+  return { topic, key: pauseKey(id), value: JSON.stringify({ id }) };
 }
 
 export function encodeForget(topic: string, key: string): OutgoingRecord {
@@ -94,9 +125,10 @@ export function decodeReplayRecord({
   const parsed = objectIn<OwnedReplay>(value);
   if (typeof parsed?.id !== 'string') return undefined;
   if (text === interruptKey(parsed.id)) return { kind: 'interrupt', id: parsed.id };
-  const { filter, state, startedAt, term, revision } = parsed;
+  if (text === pauseKey(parsed.id)) return { kind: 'pause', id: parsed.id };
+  const { filter, selection, state, startedAt, term, revision } = parsed;
   const isReplay =
-    typeof filter === 'object' &&
+    (typeof filter === 'object' || typeof selection === 'object') &&
     typeof state === 'string' &&
     [startedAt, term, revision].every(Number.isFinite);
   return isReplay ? { kind: 'replay', replay: parsed as OwnedReplay } : undefined;

@@ -123,3 +123,43 @@ test('a replay requires a filter, and an unknown replay is not found', async () 
   await control.expect(404, { path: '/v1/dead-letters/0-999999' });
   await control.expect(403, { path: '/v1/replays', method: 'POST', body: { all: true }, token: readToken });
 });
+
+test('a replay of events names a destination and a beginning, and a limited token starts one within its limits', async () => {
+  for (const id of ['web', 'app'])
+    await control.expect(201, { method: 'POST', path: '/v1/sources', body: { id } });
+  const settings = { webhooks: [{ url: 'https://hook.example.com/' }] };
+  const destination = { id: 'hook', type: 'Webhooks', sources: ['web'], settings };
+  await control.expect(201, { method: 'POST', path: '/v1/destinations', body: destination });
+  const order = { kind: 'events', destination: 'hook', from: '1h' };
+  await replay(400, { kind: 'events', destination: 'hook' });
+  await replay(400, { kind: 'events', from: '1h' });
+  await replay(400, { ...order, reason: 'client-error' });
+  await replay(400, { ...order, until: '2h' });
+  await replay(400, { destination: 'hook', from: '1h' });
+  await replay(404, { ...order, destination: 'none' });
+  await replay(409, { ...order, source: 'app' });
+  const bad = await control.ask({
+    path: '/v1/replays',
+    method: 'POST',
+    body: { ...order, filter: { none: 1 } },
+  });
+  assert.equal(bad.status, 400, bad.text);
+
+  const counted = await replay(202, { ...order, userId: 'ada', dryRun: true });
+  assert.deepEqual([counted['kind'], counted['estimate']], ['events', { events: 0, rows: [] }]);
+  assert.deepEqual([(await ended(counted))['due'], counted['overlaps']], [0, []]);
+  const path = `/v1/replays/${String(counted['id'])}`;
+  const shown = (await control.expect(200, { path, token: readToken }))['filter'] as Json;
+  assert.equal(shown['userId'], '***');
+
+  const wanted = { name: 'hook', scope: 'write', destinations: ['hook'], sources: ['app'] };
+  const { token } = await control.expect(201, { method: 'POST', path: '/v1/tokens', body: wanted });
+  const limited = (status: number, body: object) =>
+    control.expect(status, { method: 'POST', path: '/v1/replays', body, token: String(token) });
+  await limited(403, { all: true });
+  await limited(404, { ...order, destination: 'other' });
+  await limited(404, { ...order, source: 'web' });
+  const own = await limited(202, order);
+  assert.deepEqual((own['filter'] as Json)['sources'], ['app']);
+  await control.expect(404, { path, token: String(token) });
+});

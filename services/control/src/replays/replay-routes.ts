@@ -1,54 +1,25 @@
-/** The routes that replay dead letters. */
-import { TailraceError } from '@tailrace/errors';
-import { formatInstant } from '@tailrace/events';
-import Type from 'typebox';
-import { reachesDestination } from '../access/limits.ts';
-import type { Caller, Role } from '../access/authenticate.ts';
+/** The routes that replay dead letters and events. */
+import type { FastifyRequest } from 'fastify';
+import { isTailraceError, TailraceError } from '@tailrace/errors';
+import type { ConfigView } from '@tailrace/config';
+import type { History } from '@tailrace/history';
+import Type, { type Static } from 'typebox';
+import { isLimited, reachesDestination } from '../access/limits.ts';
+import { loadDestination } from '../configuration/destinations/destination.ts';
+import type { Caller } from '../access/authenticate.ts';
 import { audit } from '../http/audit.ts';
 import { invalidField } from '../http/errors.ts';
-import { showUser } from '../access/mask.ts';
-import { named, optionalText, time } from '../http/schemas.ts';
+import { named } from '../http/schemas.ts';
 import { newestFirst, pageInOrder, pageOf, pageQuery } from '../http/page.ts';
-import type { Replay, Replays } from './replays.ts';
+import { daysOf, estimateOf, type EventEstimate } from './events/estimate.ts';
+import { selectionFields, selectionOf } from './events/order.ts';
+import type { EventSelection } from './events/selection.ts';
+import { destinationOf } from './record.ts';
+import { requireEnabled } from './require-enabled.ts';
+import type { ReplayOrder, Replays, ShownReplay } from './replays.ts';
 import { routesOf, type Api } from '../http/api.ts';
-import { filterFields, filterOf, showRows, tallyRowSchema } from './dead-letter-routes.ts';
-
-export const replaySchema = Type.Object({
-  id: Type.String(),
-  state: Type.Enum(['counting', 'running', 'done', 'interrupted', 'superseded', 'failed'], {
-    description: 'superseded: a later replay was started; only one runs at a time',
-  }),
-  dryRun: Type.Boolean(),
-  filter: Type.Object({
-    destination: Type.Optional(Type.String()),
-    reason: Type.Optional(Type.String()),
-    type: Type.Optional(Type.String()),
-    event: Type.Optional(Type.String()),
-    userId: optionalText('masked for a read-only token'),
-    since: Type.Optional(time()),
-    until: Type.Optional(time()),
-  }),
-  ratePerSecond: Type.Integer(),
-  startedAt: time(),
-  endedAt: Type.Optional(time()),
-  due: Type.Optional(
-    Type.Integer({
-      description:
-        'dead letters to replay: they match, and were not replayed before; set once they are counted',
-    }),
-  ),
-  rows: Type.Optional(
-    Type.Array(tallyRowSchema, {
-      description: 'all dead letters that match, by destination and reason; the largest 100',
-    }),
-  ),
-  replayed: Type.Integer({ description: 'dead letters replayed so far' }),
-  malformed: Type.Integer({
-    description:
-      'records that cannot be replayed: they are not deliveries, or their body was removed with their user',
-  }),
-  failure: Type.Optional(Type.Object({ code: Type.String(), message: Type.String() })),
-});
+import { filterFields, filterOf } from './dead-letter-routes.ts';
+import { replaySchema, showReplay, startedSchema, timeOf } from './shown-replay.ts';
 
 export const rateField = Type.Optional(
   Type.Integer({
@@ -61,7 +32,11 @@ export const rateField = Type.Optional(
 
 const orderSchema = Type.Object(
   {
+    kind: Type.Optional(
+      Type.Enum(['dead-letters', 'events'], { description: 'dead-letters (default) or events' }),
+    ),
     ...filterFields,
+    ...selectionFields,
     all: Type.Optional(
       Type.Boolean({
         description: 'true or false; true replays all dead letters, and is required without a filter',
@@ -72,17 +47,83 @@ const orderSchema = Type.Object(
       Type.Boolean({ default: false, description: 'true or false; true counts and publishes nothing' }),
     ),
   },
-  { additionalProperties: false, examples: [{ destination: 'crm', since: '2h' }] },
+  {
+    additionalProperties: false,
+    examples: [{ kind: 'events', destination: 'crm', from: '2h' }],
+  },
 );
 
-export function replayRoutes(app: Api, replays: Replays): void {
+type OrderBody = Static<typeof orderSchema>;
+
+const ofDeadLetters = ['reason', 'type', 'event', 'since', 'all'] as const;
+
+export interface ReplayNeeds {
+  readonly replays: Replays;
+  readonly config: Pick<ConfigView, 'destination'>;
+  readonly history: Pick<History, 'read'>;
+  /** When the oldest event that still exists was accepted, in milliseconds since the epoch. */
+  readonly oldestEventAt: () => Promise<number | undefined>;
+}
+
+export function replayRoutes(app: Api, { replays, config, history, oldestEventAt }: ReplayNeeds): void {
   const route = routesOf(app, 'Dead letters');
 
-  /** A limited token reaches the replays of one of its destinations. */
-  const isReached = (caller: Caller | undefined, { filter }: Replay): boolean =>
-    reachesDestination(caller, filter.destinationId ?? '');
+  /** A limited token reaches the replays of one of its destinations, and of events only those of its sources. */
+  const isReached = (caller: Caller | undefined, replay: ReplayOrder): boolean => {
+    if (!reachesDestination(caller, destinationOf(replay) ?? '')) return false;
+    const { selection } = replay;
+    return !selection || !caller?.sources || isWithin(selection.sources, caller.sources);
+  };
 
-  const find = async (id: string, caller: Caller | undefined): Promise<Replay> => {
+  const estimated = (selection: EventSelection): EventEstimate | undefined => {
+    const { since, until } = daysOf(selection);
+    const sources = selection.sources ?? loadDestination(config, selection.destinationId).sources;
+    try {
+      const usage = history.read((queries) =>
+        sources.flatMap((id) => queries.dailyUsageOf(id, since, until)),
+      );
+      return estimateOf(usage, selection, Date.now());
+    } catch (error) {
+      if (isTailraceError(error, 'history-unavailable')) return undefined;
+      throw error;
+    }
+  };
+
+  /** What the body selects. */
+  const selected = (
+    body: OrderBody,
+    caller: Caller | undefined,
+  ): Pick<ReplayOrder, 'filter' | 'selection'> => {
+    const { kind, all = false, ...given } = body;
+    const misplaced = (kind === 'events' ? ofDeadLetters : namesOf(selectionFields)).find(
+      (name) => name in body,
+    );
+    if (misplaced !== undefined) {
+      throw invalidField(
+        misplaced,
+        `is not a field of replays of ${kind === 'events' ? 'events' : 'dead letters'}`,
+      );
+    }
+    if (kind === 'events') {
+      const selection = selectionOf(body, (id) => loadDestination(config, id), caller);
+      requireEnabled(config, selection.destinationId, 'would become a dead letter');
+      return { selection };
+    }
+    if (isLimited(caller)) {
+      throw new TailraceError(
+        'forbidden',
+        'The token is limited to sources or destinations, and a replay of dead letters is not. Recover a destination instead.',
+      );
+    }
+    const filter = filterOf(given);
+    const isFiltered = Object.values(filter).some((value) => value !== undefined);
+    if (all === isFiltered) {
+      throw invalidField('all', all ? 'cannot be combined with a filter' : 'is required without a filter');
+    }
+    return { filter };
+  };
+
+  const find = async (id: string, caller: Caller | undefined): Promise<ShownReplay> => {
     const replay = await replays.find(id);
     if (replay && isReached(caller, replay)) return replay;
     throw new TailraceError(
@@ -93,29 +134,33 @@ export function replayRoutes(app: Api, replays: Replays): void {
 
   route.post('/replays', {
     operationId: 'startReplay',
-    summary: 'Start a replay of dead letters',
+    summary: 'Start a replay of dead letters or events',
     description:
-      'Each dead letter that matches and was not replayed before is published again, once. One replay runs at a time: a ' +
-      'later one supersedes an earlier one. Another control instance continues the replay of one that has ended.',
+      'Each dead letter that matches and was not replayed before is published again, once. With the kind `events`, each event that ' +
+      'matches is routed again with the present configuration of the destination, and sent once, as long as `events` keeps it. ' +
+      'Another control instance continues the replay of one that has ended.',
     body: named('ReplayInput', orderSchema),
-    response: { 202: named('Replay', replaySchema) },
+    response: { 202: named('StartedReplay', startedSchema) },
+    errors: ['conflict', 'invalid-configuration'],
     handler: async (request, reply) => {
-      const { all = false, ratePerSecond = 50, dryRun = false, ...given } = request.body;
-      const filter = filterOf(given);
-      const isFiltered = Object.values(filter).some((value) => value !== undefined);
-      if (all === isFiltered) {
-        throw invalidField('all', all ? 'cannot be combined with a filter' : 'is required without a filter');
-      }
-      const replay = await replays.start(
-        { filter, ratePerSecond, dryRun, by: request.caller?.name },
-        request.caller,
-        request.idempotency?.id,
-      );
+      const { caller, body } = request;
+      const { kind, ratePerSecond = 50, dryRun = false, allowOverlap = false } = body;
+      const order = { ratePerSecond, dryRun, by: caller?.name, ...selected(body, caller) };
+      const id = request.idempotency?.id;
+      const others = await replays.overlapping(order, id);
+      const overlaps = others.filter((other) => isReached(caller, other)).map((other) => other.id);
+      if (others.length > 0 && !dryRun && !allowOverlap) throw overlapping(overlaps);
+      const { selection } = order;
+      const preview = selection && {
+        estimate: estimated(selection),
+        oldestEventAt: timeOf(await oldestEventAt()),
+      };
+      const replay = await replays.start({ ...order, ...(kind === 'events' && { overlaps }) }, caller, id);
       audit(request, dryRun ? 'replay.count' : 'replay.start', `replay/${replay.id}`);
       return reply
         .status(202)
         .header('location', `/v1/replays/${replay.id}`)
-        .send(showReplay(replay, request.role));
+        .send({ ...showReplay({ ...replay, paused: false }, request.role), ...preview });
     },
   });
 
@@ -138,41 +183,62 @@ export function replayRoutes(app: Api, replays: Replays): void {
     handler: async ({ params: { id }, role, caller }) => showReplay(await find(id, caller), role),
   });
 
+  const change = async (
+    {
+      params: { id },
+      caller,
+      role,
+    }: Pick<FastifyRequest<{ Params: { id: string } }>, 'params' | 'caller' | 'role'>,
+    make: (id: string) => Promise<ShownReplay | undefined>,
+  ) => {
+    const found = await find(id, caller);
+    return showReplay((await make(id)) ?? found, role);
+  };
+
+  route.post('/replays/:id/pause', {
+    operationId: 'pauseReplay',
+    summary: 'Pause a replay',
+    description: 'The replay waits after the records in flight. One that has ended is unchanged.',
+    response: { 202: named('Replay', replaySchema) },
+    handler: async (request, reply) => {
+      audit(request, 'replay.pause', `replay/${request.params.id}`);
+      return reply.status(202).send(await change(request, replays.pause));
+    },
+  });
+
+  route.post('/replays/:id/resume', {
+    operationId: 'resumeReplay',
+    summary: 'Continue a paused replay',
+    response: { 202: named('Replay', replaySchema) },
+    handler: async (request, reply) => {
+      audit(request, 'replay.resume', `replay/${request.params.id}`);
+      return reply.status(202).send(await change(request, replays.resume));
+    },
+  });
+
   route.delete('/replays/:id', {
     operationId: 'interruptReplay',
     summary: 'Interrupt a replay',
     description: 'The replay stops after the records in flight. A replay that has ended is unchanged.',
     response: { 202: named('Replay', replaySchema) },
     handler: async (request, reply) => {
-      const { id } = request.params;
-      audit(request, 'replay.interrupt', `replay/${id}`);
-      const found = await find(id, request.caller);
-      return reply.status(202).send(showReplay((await replays.interrupt(id)) ?? found, request.role));
+      audit(request, 'replay.interrupt', `replay/${request.params.id}`);
+      return reply.status(202).send(await change(request, replays.interrupt));
     },
   });
 }
 
-export function showReplay(
-  { id, state, dryRun, ratePerSecond, replayed, malformed, tally, failure, ...more }: Replay,
-  role: Role | undefined,
-) {
-  const { destinationId: destination, userKey, reason, type, event, since, until } = more.filter;
-  const userId = userKey === undefined ? undefined : showUser(userKey, role);
-  return {
-    id,
-    state,
-    dryRun,
-    ratePerSecond,
-    replayed,
-    malformed,
-    filter: { destination, reason, type, event, userId, since: timeOf(since), until: timeOf(until) },
-    startedAt: formatInstant(more.startedAt),
-    endedAt: timeOf(more.endedAt),
-    ...(tally && { due: tally.deadLetters - tally.replayed, rows: showRows(tally.rows) }),
-    ...(failure && { failure }),
-  };
+function isWithin(ids: readonly string[] | undefined, limits: readonly string[]): boolean {
+  return ids?.every((id) => limits.includes(id)) === true;
 }
 
-function timeOf(ms: number | undefined): string | undefined {
-  return ms === undefined ? undefined : formatInstant(ms);
+function overlapping(ids: readonly string[]): TailraceError {
+  return new TailraceError(
+    'conflict',
+    `Other replays may send the same events (${ids.join(', ') || 'not of this token'}). Wait until they have ended, choose another period, or set allowOverlap.`,
+  );
+}
+
+function namesOf<Fields extends object>(fields: Fields): readonly (string & keyof Fields)[] {
+  return Object.keys(fields) as (string & keyof Fields)[];
 }

@@ -21,7 +21,8 @@ async function newInstance(
   options: Pick<ReplaysOptions, 'longestMs'> = {},
 ): Promise<Replays> {
   const kafka = cluster.connect();
-  const replays = await openReplays({ kafka, names, log: quiet, takeOverAfterMs: 600, ...options });
+  const events = {} as ReplaysOptions['events'];
+  const replays = await openReplays({ kafka, names, log: quiet, events, takeOverAfterMs: 600, ...options });
   t.after(async () => {
     await replays.close();
     await kafka.close();

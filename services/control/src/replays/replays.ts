@@ -1,7 +1,8 @@
 /**
- * Replays of dead letters. Their state is in Kafka, so that every control instance lists, shows and interrupts them:
+ * Replays of dead letters and of events. Their state is in Kafka, so that every control instance lists, shows, pauses and interrupts
+ * them (README.md):
  *
- *   counting → running → done, interrupted, failed, or superseded by a command on Kafka
+ *   requested → counting → running → done, interrupted, failed, or superseded by a command on Kafka
  *
  * One instance runs them all, beside one another, because one process writes replays at a time (packages/deadletters): that of the
  * oldest one that runs. It reports every second. Another instance continues a replay whose instance has been silent for some
@@ -11,16 +12,22 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { ReplayWriter } from '@tailrace/deadletters';
 import { isTailraceError } from '@tailrace/errors';
-import type { Kafka } from '@tailrace/kafka';
+import type { Kafka, OutgoingRecord } from '@tailrace/kafka';
 import type { Log } from '@tailrace/service';
 import type { TopicNames } from '@tailrace/topology';
+import { overlap } from './events/selection.ts';
+import { EventReplays } from './events/event-replays.ts';
+import type { EventReplayDependencies } from './events/replay-events.ts';
 import { heldBy, ownerOf, requirePlace, type Asker, type Held } from '../access/places.ts';
 import { amounts, shared } from '../access/shared.ts';
 import {
+  destinationOf,
   encodeForget,
   encodeInterrupt,
+  encodePause,
   encodeReplay,
   interruptKey,
+  pauseKey,
   replayKey,
   type OwnedReplay,
   type Replay,
@@ -33,6 +40,8 @@ export type { Replay, ReplayOrder, ReplayState } from './record.ts';
 
 export interface ReplaysOptions {
   readonly kafka: Pick<Kafka, 'scan' | 'exclusivePublisher' | 'describeTopics' | 'follow' | 'publisher'>;
+  /** What replays of events need. */
+  readonly events: EventReplayDependencies;
   readonly names: TopicNames;
   readonly log: Pick<Log, 'info' | 'warn'>;
   /** A replay that is silent for this long is continued by another instance. Default 6 s. */
@@ -45,10 +54,13 @@ export interface ReplaysOptions {
 const reportsBeforeTakeOver = 6;
 const giveUpAfterMs = 10_000;
 
+export type ShownReplay = Replay & { readonly paused: boolean };
+
 export type Replays = Awaited<ReturnType<typeof openReplays>>;
 
 export async function openReplays({
   kafka,
+  events: eventDependencies,
   names,
   log,
   takeOverAfterMs = 6_000,
@@ -62,6 +74,7 @@ export async function openReplays({
   const starting = new Set<Held>();
   const publisher = kafka.publisher({ giveUpAfterMs });
   const writer = new ReplayWriter(kafka, names);
+  const events = new EventReplays(eventDependencies);
   let wake = (): void => undefined;
   const view = await openReplayView(kafka, names.replays, () => {
     for (const run of runs.values()) run.check();
@@ -70,7 +83,7 @@ export async function openReplays({
 
   const run = (replay: OwnedReplay): void => {
     const started = createRun(
-      { kafka, names, log, view, publisher, writer, longestMs, reportEveryMs },
+      { kafka, names, log, view, publisher, writer, events, longestMs, reportEveryMs },
       replay,
     );
     runs.set(replay.id, started);
@@ -79,14 +92,25 @@ export async function openReplays({
 
   const isUnfinished = ({ endedAt }: Replay): boolean => endedAt === undefined;
 
-  const isAbandoned = ({ id, instance: owner }: OwnedReplay): boolean =>
-    !runs.has(id) && (owner === '' || view.silenceMs(id) > takeOverAfterMs);
+  /** A paused replay of a limited token gives its place back in time. */
+  const isPaused = ({ id, limitedToken, startedAt }: OwnedReplay): boolean =>
+    view.isPaused(id) &&
+    !view.isInterrupted(id) &&
+    !(limitedToken !== undefined && Date.now() - startedAt > longestMs);
+
+  const isAbandoned = (replay: OwnedReplay): boolean =>
+    !runs.has(replay.id) &&
+    !isPaused(replay) &&
+    (replay.instance === '' || view.silenceMs(replay.id) > takeOverAfterMs);
 
   /** Whether this instance runs the replays, or none does. */
   const isWriter = (): boolean => {
     const oldest = view
       .all()
-      .findLast((replay) => isUnfinished(replay) && !replay.dryRun && !isAbandoned(replay));
+      .findLast(
+        (replay) =>
+          isUnfinished(replay) && !replay.dryRun && !isAbandoned(replay) && !view.isPaused(replay.id),
+      );
     return oldest === undefined || oldest.instance === instance;
   };
 
@@ -142,8 +166,23 @@ export async function openReplays({
     const keys = beyondKept(ended, amounts.endedReplays - 1).flatMap(({ id }) => [
       replayKey(id),
       interruptKey(id),
+      pauseKey(id),
     ]);
     await Promise.all(keys.map((key) => publisher.publish(encodeForget(names.replays, key))));
+  };
+
+  const shown = (id: string): ShownReplay | undefined => {
+    const found = runs.get(id)?.replay ?? view.get(id);
+    return found && { ...found, paused: isUnfinished(found) && isPaused(found) };
+  };
+
+  const request = async (id: string, record: OutgoingRecord): Promise<ShownReplay | undefined> => {
+    await view.refresh();
+    const found = view.get(id);
+    if (!found || !isUnfinished(found)) return shown(id);
+    await publisher.publish(record);
+    await refreshed();
+    return shown(id);
   };
 
   return {
@@ -157,7 +196,7 @@ export async function openReplays({
       const known = view.get(id);
       if (known) return known;
       const owner = ownerOf(asker);
-      const wanted = heldBy('replays', owner, order.filter.destinationId);
+      const wanted = heldBy('replays', owner, destinationOf(order));
       const running = view.all().filter(isUnfinished).map(heldByReplay);
       requirePlace('replays', [...running, ...starting], wanted);
       starting.add(wanted);
@@ -167,7 +206,7 @@ export async function openReplays({
         const replay: OwnedReplay = {
           ...order,
           id,
-          state: 'counting',
+          state: order.selection ? 'requested' : 'counting',
           startedAt: Date.now(),
           replayed: 0,
           malformed: 0,
@@ -184,28 +223,29 @@ export async function openReplays({
         starting.delete(wanted);
       }
     },
-    async find(id: string): Promise<Replay | undefined> {
+    async find(id: string): Promise<ShownReplay | undefined> {
       if (!runs.has(id)) await refreshed();
-      return runs.get(id)?.replay ?? view.get(id);
+      return shown(id);
     },
     /** Newest first. */
-    async all(): Promise<readonly Replay[]> {
+    async all(): Promise<readonly ShownReplay[]> {
       await refreshed();
-      return view.all().map((replay) => runs.get(replay.id)?.replay ?? replay);
+      return view.all().flatMap(({ id }) => shown(id) ?? []);
+    },
+    /** Unfinished replays of events, and those that have sent all again, that may send the same events. */
+    async overlapping(order: ReplayOrder, ownId?: string): Promise<readonly Replay[]> {
+      await view.refresh();
+      return view.all().filter((replay) => replay.id !== ownId && mayRepeat(order, replay));
     },
     /**
      * Stops a replay after the records in flight. A replay that has ended is unchanged; undefined for an unknown id.
      *
      * @throws TailraceError `kafka-unavailable`
      */
-    async interrupt(id: string): Promise<Replay | undefined> {
-      await view.refresh();
-      const found = view.get(id);
-      if (!found || !isUnfinished(found)) return found;
-      await publisher.publish(encodeInterrupt(names.replays, id));
-      await refreshed();
-      return runs.get(id)?.replay ?? view.get(id);
-    },
+    interrupt: (id: string) => request(id, encodeInterrupt(names.replays, id)),
+    /** The replay waits after the records in flight, without limit of time. */
+    pause: (id: string) => request(id, encodePause(names.replays, id)),
+    resume: (id: string) => request(id, encodeForget(names.replays, pauseKey(id))),
     /** Releases the replays of this instance, which another continues. */
     async close(): Promise<void> {
       closing.abort();
@@ -219,9 +259,17 @@ export async function openReplays({
 }
 
 /** The place of a replay that runs. */
-function heldByReplay({ limitedToken, filter }: OwnedReplay): Held {
+function heldByReplay(replay: OwnedReplay): Held {
+  const { limitedToken } = replay;
   const owner = { token: limitedToken ?? '', isLimited: limitedToken !== undefined };
-  return heldBy('replays', owner, filter.destinationId);
+  return heldBy('replays', owner, destinationOf(replay));
+}
+
+/** Whether a replay may send events that another one sends or has sent. With the mode `missing`, what was sent is not sent again. */
+function mayRepeat({ selection }: ReplayOrder, other: Replay): boolean {
+  if (!selection || !other.selection || other.dryRun || !overlap(selection, other.selection)) return false;
+  const bothAll = selection.mode === 'all' && other.selection.mode === 'all';
+  return other.endedAt === undefined || (bothAll && other.replayed > 0);
 }
 
 /**
@@ -230,7 +278,7 @@ function heldByReplay({ limitedToken, filter }: OwnedReplay): Held {
  * @param ended newest first
  */
 function beyondKept(ended: readonly Replay[], kept: number): Replay[] {
-  const ofDestinations = [...Map.groupBy(ended, ({ filter }) => filter.destinationId).values()];
+  const ofDestinations = [...Map.groupBy(ended, destinationOf).values()];
   return Array.from({ length: Math.max(0, ended.length - kept) }, () => {
     const most = ofDestinations.reduce((one, other) => (other.length > one.length ? other : one));
     return most.pop();

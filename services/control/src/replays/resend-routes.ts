@@ -7,7 +7,8 @@ import { invalidField } from '../http/errors.ts';
 import { periodOf, periodParameters } from '../http/moment.ts';
 import { named, time } from '../http/schemas.ts';
 import { routesOf, type Api } from '../http/api.ts';
-import { rateField, replaySchema, showReplay } from './replay-routes.ts';
+import { rateField } from './replay-routes.ts';
+import { replaySchema, showReplay } from './shown-replay.ts';
 import { requireEnabled } from './require-enabled.ts';
 import type { Replays } from './replays.ts';
 import { resend, type ResendDependencies } from './resend.ts';
@@ -86,7 +87,7 @@ export function resendRoutes(app: Api, { kafka, replays, ...needs }: ResendNeeds
       return reply
         .status(202)
         .header('location', `/v1/replays/${replay.id}`)
-        .send(showReplay(replay, request.role));
+        .send(showReplay({ ...replay, paused: false }, request.role));
     },
   });
 }

@@ -5,7 +5,9 @@ import { isTailraceError, TailraceError } from '@tailrace/errors';
 import type { Kafka, Publisher } from '@tailrace/kafka';
 import type { Log } from '@tailrace/service';
 import type { TopicNames } from '@tailrace/topology';
-import { encodeForget, encodeReplay, interruptKey, maxRows, type OwnedReplay } from './record.ts';
+import type { EventReplays } from './events/event-replays.ts';
+import type { EventSelection } from './events/selection.ts';
+import { encodeForget, encodeReplay, interruptKey, maxRows, pauseKey, type OwnedReplay } from './record.ts';
 import type { ReplayView } from './view.ts';
 
 export interface RunDependencies {
@@ -15,17 +17,20 @@ export interface RunDependencies {
   readonly view: ReplayView;
   readonly publisher: Pick<Publisher, 'publish'>;
   readonly writer: ReplayWriter;
+  readonly events: EventReplays;
   /** How long a replay of a limited token may take. */
   readonly longestMs: number;
   /** How often a running replay reports, so that the others see that it runs. */
   readonly reportEveryMs: number;
 }
 
+type End = Partial<OwnedReplay> & Pick<OwnedReplay, 'state'>;
+
 export type Run = ReturnType<typeof createRun>;
 
 export function createRun(deps: RunDependencies, started: OwnedReplay) {
-  const { kafka, names, log, view, publisher, writer, longestMs, reportEveryMs } = deps;
-  const { id, instance, term, filter, ratePerSecond, dryRun, by } = started;
+  const { kafka, names, log, view, publisher, writer, events, longestMs, reportEveryMs } = deps;
+  const { id, instance, term, filter = {}, selection, ratePerSecond, dryRun, by } = started;
   const stopping = new AbortController();
   const { signal } = stopping;
   const begunAt = performance.now();
@@ -73,7 +78,29 @@ export function createRun(deps: RunDependencies, started: OwnedReplay) {
     }
   };
 
-  const replayAll = async (): Promise<Partial<OwnedReplay> & Pick<OwnedReplay, 'state'>> => {
+  const replaySelected = async (selection: EventSelection): Promise<End> => {
+    const isInterrupted = await events.run({
+      ...started,
+      selection,
+      tally: replay.eventTally,
+      signal,
+      writer,
+      onTurn: () => {
+        update({ state: replay.eventTally ? 'running' : 'counting' });
+      },
+      async onTally(eventTally) {
+        update({ eventTally, state: dryRun ? 'counting' : 'running' });
+        await report().catch(ignoreKafka);
+      },
+      onReplayed: (replayed) => {
+        update({ replayed, state: 'running' });
+      },
+    });
+    return { state: isInterrupted ? 'interrupted' : 'done' };
+  };
+
+  const replayAll = async (): Promise<End> => {
+    if (selection) return replaySelected(selection);
     const ends = replay.tally && new Map(replay.tally.ends);
     const counts = await countDeadLetters(kafka, names, { filter, ends });
     // An instance that continues a replay counts again, because the last report may be older than the last replays.
@@ -108,7 +135,9 @@ export function createRun(deps: RunDependencies, started: OwnedReplay) {
     for (;;) {
       try {
         await report();
-        await publisher.publish(encodeForget(names.replays, interruptKey(id)));
+        for (const key of [interruptKey(id), pauseKey(id)]) {
+          await publisher.publish(encodeForget(names.replays, key));
+        }
         return;
       } catch (error) {
         ignoreKafka(error);
@@ -121,7 +150,7 @@ export function createRun(deps: RunDependencies, started: OwnedReplay) {
   const finish = async (): Promise<void> => {
     const reporting = new AbortController();
     const reports = reportRegularly(reporting.signal);
-    let end: Partial<OwnedReplay> & Pick<OwnedReplay, 'state'>;
+    let end: End;
     try {
       end = await replayAll();
     } catch (error) {
@@ -156,6 +185,7 @@ export function createRun(deps: RunDependencies, started: OwnedReplay) {
 
   const check = (): void => {
     if (view.isInterrupted(id) || !isMine()) stopping.abort();
+    else if (view.isPaused(id)) stop('release');
   };
   check();
   return {

@@ -1,6 +1,6 @@
 /** The current state of all replays, from the topic `replays`. */
 import type { Kafka } from '@tailrace/kafka';
-import { decodeReplayRecord, interruptKey, replayKey, type OwnedReplay } from './record.ts';
+import { decodeReplayRecord, interruptKey, pauseKey, replayKey, type OwnedReplay } from './record.ts';
 
 export type ReplayView = Awaited<ReturnType<typeof openReplayView>>;
 
@@ -9,6 +9,7 @@ export async function openReplayView(kafka: Pick<Kafka, 'follow'>, topic: string
   const replays = new Map<string, OwnedReplay>();
   const readAt = new Map<string, number>();
   const interrupted = new Set<string>();
+  const paused = new Set<string>();
 
   const accept = (replay: OwnedReplay): void => {
     readAt.set(replay.id, performance.now());
@@ -18,10 +19,12 @@ export async function openReplayView(kafka: Pick<Kafka, 'follow'>, topic: string
   const forget = (key: string): void => {
     for (const id of [...replays.keys()]) {
       if (key === interruptKey(id)) interrupted.delete(id);
+      if (key === pauseKey(id)) paused.delete(id);
       if (key !== replayKey(id)) continue;
       replays.delete(id);
       readAt.delete(id);
       interrupted.delete(id);
+      paused.delete(id);
     }
   };
 
@@ -31,6 +34,7 @@ export async function openReplayView(kafka: Pick<Kafka, 'follow'>, topic: string
       const decoded = decodeReplayRecord(record);
       if (decoded?.kind === 'replay') accept(decoded.replay);
       else if (decoded?.kind === 'interrupt') interrupted.add(decoded.id);
+      else if (decoded?.kind === 'pause') paused.add(decoded.id);
       else if (decoded?.kind === 'forget') forget(decoded.key);
       onChange();
     },
@@ -40,6 +44,7 @@ export async function openReplayView(kafka: Pick<Kafka, 'follow'>, topic: string
     /** Newest first. */
     all: () => [...replays.values()].sort((a, b) => b.startedAt - a.startedAt || (a.id < b.id ? -1 : 1)),
     isInterrupted: (id: string) => interrupted.has(id),
+    isPaused: (id: string) => paused.has(id),
     /** Milliseconds since this instance last read a record of the replay. */
     silenceMs: (id: string) => performance.now() - (readAt.get(id) ?? -Infinity),
     /** Applies a record of this process before it is read from the topic. */

@@ -58,6 +58,10 @@ export async function openSuppressionStore(options: StoreOptions) {
       [allSources, sourceId].some((scope) => (deletedAt.get(`${scope}/${userId}`)?.[0] ?? 0) > since),
     users: users as Omit<UserIndex, 'put' | 'close'>,
     isSuppressed: (userId: string) => view.isSuppressed(userId),
+    get deletions(): number {
+      return view.deletions;
+    },
+    deletionsOf: (sourceId: string, userId: string) => view.deletionsOf(sourceId, userId),
     deletedUntil: (sourceId: string, userId: string) => view.deletedUntil(sourceId, userId),
     /** @throws TailraceError `too-many-suppressions` where `more` users would be too many */
     requireCapacity(more: number): void {

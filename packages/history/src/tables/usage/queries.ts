@@ -12,9 +12,21 @@ export interface NamedUsage {
   readonly lastAt: number;
 }
 
+/** The calls of a source in a day, in UTC, by type, and of track calls by event name. */
+export interface DailyUsage {
+  readonly day: string;
+  readonly type: string;
+  /** Undefined for other types, and for names that are not counted one by one. */
+  readonly event?: string | undefined;
+  readonly calls: number;
+}
+
 export function usageQueries(db: DatabaseSync) {
   const days = db.prepare(
     'SELECT * FROM usage WHERE source_id = ? AND day >= ? AND day <= ? ORDER BY day, type',
+  );
+  const dailyEvents = db.prepare(
+    'SELECT day, event, calls FROM event_usage WHERE source_id = ? AND day >= ? AND day <= ?',
   );
   const events = db.prepare(`
     SELECT event, sum(calls) AS calls, sum(filtered) AS filtered, min(first_at) AS firstAt, max(last_at) AS lastAt
@@ -39,6 +51,20 @@ export function usageQueries(db: DatabaseSync) {
         filtered: types.reduce((sum, { filtered }) => sum + Number(filtered), 0),
         byType: Object.fromEntries(types.map((row) => [textOf(row, 'type'), Number(row['calls'])])),
       }));
+    },
+    /** `since` and `until` are days, both inclusive. */
+    dailyUsageOf(sourceId: string, since: string, until: string): readonly DailyUsage[] {
+      const named = dailyEvents.all(sourceId, since, until).map((row): DailyUsage => ({
+        day: textOf(row, 'day'),
+        type: 'track',
+        event: textOf(row, 'event') === otherName ? undefined : textOf(row, 'event'),
+        calls: Number(row['calls']),
+      }));
+      const byType = days
+        .all(sourceId, since, until)
+        .filter((row) => textOf(row, 'type') !== 'track')
+        .map((row) => ({ day: textOf(row, 'day'), type: textOf(row, 'type'), calls: Number(row['calls']) }));
+      return [...named, ...byType];
     },
     /** In byte order of the names, after `after`. */
     eventsOf: (sourceId: string, limit: number, after = ''): readonly NamedUsage[] =>

@@ -1,0 +1,274 @@
+/** Replays of events on several control instances, on an in-memory Kafka cluster. */
+import assert from 'node:assert/strict';
+import { describe, test, type TestContext } from 'node:test';
+import { applyConfiguration, openConfig, type Destination } from '@tailrace/config';
+import type { Kafka } from '@tailrace/kafka';
+import type { MemoryCluster } from '@tailrace/kafka/testing';
+import { noRegistry } from '@tailrace/registry';
+import { eventually } from '@tailrace/testing';
+import { names, newCluster } from '../../testing/api.ts';
+import { encodeReplay, type OwnedReplay, type Replay, type ReplayOrder } from '../record.ts';
+import { openReplays, type Replays } from '../replays.ts';
+import type { EventSelection } from './selection.ts';
+
+const quiet = { info: () => undefined, warn: () => undefined };
+const hourMs = 3_600_000;
+const routerGroup = 'router';
+
+const crm = {
+  id: 'crm',
+  type: 'Webhooks',
+  enabled: true,
+  sources: ['web'],
+  settings: { webhooks: [{ url: 'https://crm.example.com/' }] },
+} as unknown as Destination;
+
+interface Stage {
+  readonly cluster: MemoryCluster;
+  readonly kafka: Kafka;
+  readonly suppressed: Set<string>;
+  /** Users that are deleted after their events. */
+  readonly deleted: Set<string>;
+  /** Writes calls that the router then has routed. */
+  write(calls: readonly object[]): Promise<void>;
+  configure(destinations: readonly Destination[]): Promise<void>;
+  instance(): Promise<Replays>;
+  /** The deliveries in the replay topic. */
+  sent(): readonly { readonly id: string; readonly event: string; readonly from: string | undefined }[];
+}
+
+async function newStage(t: TestContext): Promise<Stage> {
+  const cluster = newCluster();
+  const kafka = cluster.connect();
+  const config = await openConfig(kafka, names.config, quiet);
+  const suppressed = new Set<string>();
+  const deleted = new Set<string>();
+  const publisher = kafka.publisher();
+  const routed = await kafka.consume({
+    groupId: routerGroup,
+    topics: [names.events],
+    onRecord: (record) => {
+      record.done();
+    },
+  });
+  t.after(async () => {
+    await routed.close();
+    await config.close();
+    await kafka.close();
+  });
+  const configure = async (destinations: readonly Destination[]): Promise<void> => {
+    const sources = [{ id: 'web', enabled: true, writeKeys: ['wk_web_0123'] }];
+    await applyConfiguration(kafka, names.config, { sources, destinations });
+    await config.refresh();
+  };
+  await configure([crm]);
+  return {
+    cluster,
+    kafka,
+    suppressed,
+    deleted,
+    configure,
+    async write(calls) {
+      for (const call of calls) {
+        const { userId = 'ada' } = call as { userId?: string };
+        const value = JSON.stringify({ type: 'track', userId, ...call });
+        await publisher.publish({ topic: names.events, key: userId, value, headers: { 'source-id': 'web' } });
+      }
+      const isRouted = async (): Promise<boolean> => {
+        const ends = await kafka.ends(names.events);
+        const finished = (await kafka.finished(routerGroup, [names.events])).get(names.events);
+        return [...ends].every(([partition, end]) => (finished?.get(partition)?.[0]?.to ?? 0) >= end);
+      };
+      await eventually(isRouted, (done) => done);
+    },
+    async instance() {
+      const ofInstance = cluster.connect();
+      const users = {
+        isSuppressed: (id: string) => suppressed.has(id),
+        deletions: 1,
+        deletionsOf: (_: string, id: string) =>
+          deleted.has(id) ? [{ at: Date.now() + hourMs, before: undefined }] : [],
+      };
+      const history = { read: () => [] } as never;
+      const events = { kafka: ofInstance, names, config, frames: noRegistry, users, history, routerGroup };
+      const options = { kafka: ofInstance, names, log: quiet, events, takeOverAfterMs: 600 };
+      const replays = await openReplays(options);
+      t.after(async () => {
+        await replays.close();
+        await ofInstance.close();
+      });
+      return replays;
+    },
+    sent: () =>
+      cluster.records(names.deliveriesReplay).map(({ headers, value }) => ({
+        id: String(headers['delivery-id']),
+        event: (JSON.parse(String(value)) as { event: string }).event,
+        from: headers['replayed-from']?.toString(),
+      })),
+  };
+}
+
+function order(more: Partial<EventSelection> = {}, ratePerSecond = 1_000): ReplayOrder {
+  const [from, until] = [Date.now() - hourMs, Date.now() + hourMs];
+  const selection = { destinationId: 'crm', from, until, mode: 'missing', ...more } as const;
+  return { selection, ratePerSecond, dryRun: false };
+}
+
+const calls = (count: number, of = 'Order'): readonly object[] =>
+  Array.from({ length: count }, (_, nth) => ({
+    messageId: `${of}-${nth}`,
+    userId: `u-${nth}`,
+    event: `${of} ${nth}`,
+  }));
+const eventsOf = (sent: ReturnType<Stage['sent']>): readonly string[] =>
+  sent.map(({ event }) => event).sort();
+const namesOf = (count: number, of = 'Order'): readonly string[] =>
+  Array.from({ length: count }, (_, nth) => `${of} ${nth}`).sort();
+
+async function until(replays: Replays, id: string, holds: (replay: Replay) => boolean): Promise<Replay> {
+  const found = await eventually(
+    () => replays.find(id),
+    (replay) => replay !== undefined && holds(replay),
+  );
+  return found ?? assert.fail();
+}
+
+async function ended(replays: Replays, of: ReplayOrder): Promise<Replay> {
+  const { id } = await replays.start(of);
+  return until(replays, id, ({ endedAt }) => endedAt !== undefined);
+}
+
+describe('replays of events', { concurrency: true }, () => {
+  test('9.8 an event that the destination was not sent is sent once, and with the mode all again, as another delivery', async (t) => {
+    const stage = await newStage(t);
+    await stage.write([...calls(6), ...calls(2)]);
+    const replays = await stage.instance();
+    const first = await ended(replays, order());
+    assert.deepEqual([first.state, first.replayed, first.eventTally?.events], ['done', 6, 6]);
+    assert.deepEqual(eventsOf(stage.sent()), namesOf(6), 'a repeat is one event');
+    const again = await ended(replays, order());
+    assert.deepEqual([again.state, again.replayed], ['done', 0]);
+    const before = stage.sent();
+    assert.equal((await ended(replays, order({ mode: 'all' }))).replayed, 6);
+    const ids = new Set(before.map(({ id }) => id));
+    const later = stage.sent().filter(({ id }) => !ids.has(id));
+    assert.deepEqual(eventsOf(later), namesOf(6));
+    assert.equal(stage.sent().length, 12);
+  });
+
+  test('only what the selection and the filter of the destination allow is sent, and nothing of suppressed and deleted users', async (t) => {
+    const stage = await newStage(t);
+    stage.suppressed.add('u-0');
+    stage.deleted.add('u-4');
+    await stage.configure([{ ...crm, filter: { events: { exclude: ['Order 1'] } } }]);
+    await stage.write([...calls(5), { type: 'identify', userId: 'u-5', traits: {} }, ...calls(2, 'Cart')]);
+    const replays = await stage.instance();
+    const counted = await ended(replays, { ...order({ types: ['track'] }), dryRun: true });
+    const rows = counted.eventTally?.rows.map(({ type, event, events }) => [type, event, events]);
+    assert.deepEqual(rows?.sort(), [
+      ['track', 'Cart 1', 1],
+      ['track', 'Order 2', 1],
+      ['track', 'Order 3', 1],
+    ]);
+    assert.equal(stage.sent().length, 0);
+    await ended(replays, order({ events: ['Order*'] }));
+    assert.deepEqual(eventsOf(stage.sent()), ['Order 2', 'Order 3']);
+    await ended(replays, order({ userKey: 'u-1' }));
+    assert.deepEqual(eventsOf(stage.sent()), ['Cart 1', 'Order 2', 'Order 3']);
+    const past = { from: Date.now() - 2 * hourMs, until: Date.now() - hourMs };
+    assert.equal((await ended(replays, order(past))).eventTally?.events, 0);
+    const condition = { field: 'event', equals: 'Cart 1' } as const;
+    const filtered = await ended(replays, { ...order({ mode: 'all', filter: { condition } }), dryRun: true });
+    assert.equal(filtered.eventTally?.events, 1);
+  });
+
+  test('a dead letter is replayed as the same delivery, and not again', async (t) => {
+    const stage = await newStage(t);
+    await stage.write(calls(2));
+    const replays = await stage.instance();
+    await ended(replays, order());
+    const [record] = stage.cluster.records(names.deliveriesReplay);
+    assert.ok(record);
+    const before = stage.sent().find(({ id }) => id === String(record.headers['delivery-id']));
+    const headers = [...record.headerList, ['reason', Buffer.from('client-error')] as const];
+    const { partition, key, value } = record;
+    const publisher = stage.kafka.publisher();
+    await publisher.publish({ topic: names.deliveriesDead, partition, key, value, headers });
+    await publisher.close();
+    const [letter] = stage.cluster.records(names.deliveriesDead);
+    assert.equal((await ended(replays, order())).replayed, 1);
+    const after = stage.sent().filter(({ from }) => from !== undefined);
+    const from = `${letter?.partition ?? ''}/${letter?.offset ?? ''}`;
+    assert.deepEqual(after, [{ ...before, from }]);
+    assert.equal((await ended(replays, order())).replayed, 0);
+    const letters = { filter: { destinationId: 'crm' }, ratePerSecond: 100, dryRun: false };
+    assert.equal((await ended(replays, letters)).replayed, 0, 'it counts as replayed');
+  });
+
+  test('another instance continues a replay whose instance shuts down or has died, and each event is sent once', async (t) => {
+    const stage = await newStage(t);
+    await stage.write(calls(20));
+    const [one, other] = [await stage.instance(), await stage.instance()];
+    const { id } = await one.start(order({}, 20));
+    await until(other, id, ({ replayed }) => replayed > 0);
+    await one.close();
+    // The last report of an instance that is killed is older than what it has sent.
+    const found = await until(other, id, ({ endedAt }) => endedAt !== undefined);
+    assert.deepEqual([found.state, found.replayed], ['done', 20]);
+    assert.deepEqual(eventsOf(stage.sent()), namesOf(20));
+    const dead = { ...found, endedAt: undefined, state: 'running', replayed: 3, instance: 'dead', term: 9 };
+    const publisher = stage.kafka.publisher();
+    await publisher.publish(encodeReplay(names.replays, { ...dead, revision: 1 } as OwnedReplay));
+    await publisher.close();
+    const later = await until(other, id, (replay) => replay.endedAt !== undefined && replay.replayed === 20);
+    assert.equal(later.state, 'done');
+    assert.equal(stage.sent().length, 20);
+  });
+
+  test('a paused replay waits until it is resumed, and another to the destination sends nothing twice', async (t) => {
+    const stage = await newStage(t);
+    await stage.write(calls(12));
+    const [one, other] = [await stage.instance(), await stage.instance()];
+    const { id } = await one.start(order({}, 10));
+    await until(other, id, ({ replayed }) => replayed > 0);
+    assert.equal((await other.pause(id))?.paused, true);
+    await until(one, id, (replay) => (replay as OwnedReplay).instance === '');
+    const before = stage.sent().length;
+    assert.ok(before < 12);
+    assert.equal((await one.resume(id))?.paused, false);
+    const next = await one.start(order());
+    const hasEnded = ({ endedAt }: Replay): boolean => endedAt !== undefined;
+    const both = [await until(other, id, hasEnded), await until(one, next.id, hasEnded)];
+    assert.deepEqual(
+      both.map(({ state }) => state),
+      ['done', 'done'],
+    );
+    assert.equal(
+      both.reduce((sum, { replayed }) => sum + replayed, 0),
+      12,
+    );
+    assert.deepEqual(eventsOf(stage.sent()), namesOf(12));
+  });
+
+  test('the same request twice is one replay, and a paused one is interrupted', async (t) => {
+    const stage = await newStage(t);
+    await stage.write(calls(3));
+    const [one, other] = [await stage.instance(), await stage.instance()];
+    const wanted = order({ mode: 'all' }, 1);
+    const [first, second] = [
+      await one.start(wanted, undefined, 'same'),
+      await other.start(wanted, undefined, 'same'),
+    ];
+    assert.equal(first.id, second.id);
+    assert.deepEqual(
+      (await other.overlapping(order())).map(({ id }) => id),
+      ['same'],
+    );
+    assert.deepEqual(await other.overlapping(order({ destinationId: 'erp' })), []);
+    await one.pause('same');
+    await one.interrupt('same');
+    const { state } = await until(other, 'same', ({ endedAt }) => endedAt !== undefined);
+    assert.equal(state, 'interrupted');
+    assert.ok(stage.sent().length < 3);
+  });
+});

@@ -1,0 +1,271 @@
+/**
+ * Replays past events to one destination: reads them again, and publishes a delivery for each that is due.
+ *
+ * The records of the replay topic are the only record of the progress. Each names its replay, so that another instance continues
+ * without a gap or a repeat: it opens the writer, which fences the instance before it, and then reads what was sent.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import {
+  PacedWriter,
+  pause,
+  requireReplayTopic,
+  type ReplayWriter,
+  type Replayed,
+  type WriterSession,
+} from '@tailrace/deadletters';
+import { isTailraceError, TailraceError } from '@tailrace/errors';
+import { formatInstant } from '@tailrace/events';
+import type { History } from '@tailrace/history';
+import type { ConsumedRecord, Kafka, Partitioner } from '@tailrace/kafka';
+import { encodeDelivery, formatPosition, replayedByHeader, replayIdHeader } from '@tailrace/records';
+import type { FrameReader } from '@tailrace/registry';
+import type { TopicNames } from '@tailrace/topology';
+import type { EventCount, EventSelection, EventTally } from './selection.ts';
+import { createSelector, type SelectedEvent, type SelectorDependencies } from './selector.ts';
+import { readSent, type Due, type SentDeliveries } from './sent.ts';
+
+export interface EventReplayDependencies extends SelectorDependencies {
+  readonly kafka: Pick<
+    Kafka,
+    'scan' | 'exclusivePublisher' | 'describeTopics' | 'partitioner' | 'finished' | 'offsets'
+  >;
+  readonly names: TopicNames;
+  readonly frames: Pick<FrameReader, 'read' | 'fetchSchema'>;
+  readonly history: Pick<History, 'read'>;
+  /** The consumer group of the router. */
+  readonly routerGroup: string;
+}
+
+export interface EventReplayOrder {
+  readonly id: string;
+  readonly selection: EventSelection;
+  readonly ratePerSecond: number;
+  /** Count only. */
+  readonly dryRun: boolean;
+  readonly by?: string | undefined;
+  /** Of the instance that has begun it. */
+  readonly tally?: EventTally | undefined;
+  /** Ends the replay after the batch in flight. */
+  readonly signal: AbortSignal;
+  readonly writer: ReplayWriter;
+  readonly onTally: (tally: EventTally) => Promise<void>;
+  /** Called with the number of all events that the replay has sent. */
+  readonly onReplayed: (replayed: number) => void;
+}
+
+/** Rows are counted one by one up to this number; other event names are counted without their name. */
+const mostRows = 2_000;
+const keptRows = 100;
+const maxName = 200;
+/** Records that are read in one turn of the event loop. */
+const perTurn = 200;
+/** Live deliveries do not wait for longer than these take: so many are pending while the replay publishes more. */
+const aheadSeconds = 2;
+const leastAhead = 100;
+const lookAgainMs = 250;
+/** Reasons of deliveries that the destination does not take now. Those that wait for a later attempt do not count. */
+const waitsForAnAttempt: ReadonlySet<string> = new Set(['', 'paused', 'circuit-open']);
+/** Of the rate limit of the destination; the rest is left to live deliveries. */
+const shareOfRateLimit = 0.5;
+
+/** Whether it was interrupted. */
+export async function replayEvents(deps: EventReplayDependencies, order: EventReplayOrder): Promise<boolean> {
+  const { kafka, names } = deps;
+  const { dryRun, writer, signal } = order;
+  await requireReplayTopic(kafka, names);
+  if (dryRun) {
+    await countEvents(deps, order);
+    return signal.aborted;
+  }
+  const replay = new EventReplay(deps, order, await kafka.partitioner(names.deliveriesReplay));
+  return writer.run({
+    pass: (session) => replay.pass(session),
+    idleMs: () => replay.idleMs,
+    signal,
+    stopped: () => true,
+  });
+}
+
+/** Undefined where it was interrupted. */
+async function countEvents(
+  deps: EventReplayDependencies,
+  order: EventReplayOrder,
+): Promise<EventTally | undefined> {
+  const { kafka, names } = deps;
+  // Before what was sent is read: everything that is routed by now has its delivery in the topic.
+  const ends = await routedEnds(deps);
+  const sent = await readSent(kafka, names, order.selection, order.id);
+  const counts = new Map<string, EventCount>();
+  let events = 0;
+  const { isComplete, unreadable, expired } = await eachDue(
+    deps,
+    { ...order, ends, sent },
+    ({ event }, _due, { timestamp }) => {
+      events += 1;
+      const name =
+        event.type === 'track' && counts.size < mostRows ? event.event.slice(0, maxName) : undefined;
+      const day = formatInstant(timestamp).slice(0, 'yyyy-mm-dd'.length);
+      const key = JSON.stringify([day, event.type, name]);
+      const count = counts.get(key);
+      if (count) count.events += 1;
+      else counts.set(key, { day, type: event.type, event: name, events: 1 });
+      return true;
+    },
+  );
+  const rows = [...counts.values()].sort((a, b) => b.events - a.events).slice(0, keptRows);
+  if (!isComplete) return undefined;
+  const tally = { events, rows, unreadable, expired, ends: [...ends] };
+  await order.onTally(tally);
+  return tally;
+}
+
+class EventReplay {
+  readonly #deps: EventReplayDependencies;
+  readonly #order: EventReplayOrder;
+  readonly #partitioner: Partitioner;
+  #tally: EventTally | undefined;
+  #lastReplayAt = performance.now();
+
+  constructor(deps: EventReplayDependencies, order: EventReplayOrder, partitioner: Partitioner) {
+    this.#deps = deps;
+    this.#order = order;
+    this.#partitioner = partitioner;
+    this.#tally = order.tally;
+  }
+
+  get idleMs(): number {
+    return performance.now() - this.#lastReplayAt;
+  }
+
+  /** Sends everything that is due. Whether it was interrupted. */
+  async pass(session: WriterSession): Promise<boolean> {
+    const { kafka, names } = this.#deps;
+    const { selection, id, signal, onReplayed } = this.#order;
+    this.#tally ??= await countEvents(this.#deps, this.#order);
+    if (!this.#tally) return true;
+    const sent = await readSent(kafka, names, selection, id);
+    let replayed = sent.ofThis;
+    onReplayed(replayed);
+    const writer = new PacedWriter<Replayed>({
+      ratePerSecond: this.#ratePerSecond(),
+      signal,
+      bytesOf: ({ record }) => record.value?.length ?? 0,
+      ready: () => this.#untilReady(),
+      publish: async (batch) => {
+        replayed += await session.publish(batch);
+        this.#lastReplayAt = performance.now();
+        onReplayed(replayed);
+      },
+    });
+    const work = { ...this.#order, ends: new Map(this.#tally.ends), sent };
+    const { isComplete } = await eachDue(this.#deps, work, (selected, due) =>
+      writer.add(this.#replayedOf(selected, due)),
+    );
+    return !(isComplete && (await writer.flush()));
+  }
+
+  /** The age of a delivery begins with its replay. */
+  #replayedOf({ delivery }: SelectedEvent, { deliveryId, letter }: Due): Replayed {
+    const { id, by } = this.#order;
+    const made = delivery();
+    const headers: (readonly [string, Buffer])[] = [[replayIdHeader, Buffer.from(id)]];
+    if (by !== undefined) headers.push([replayedByHeader, Buffer.from(by)]);
+    const encoded = encodeDelivery(this.#deps.names.deliveriesReplay, {
+      ...made,
+      deliveryId,
+      acceptedAt: undefined,
+      eventAcceptedAt: made.acceptedAt,
+      replayedFrom: letter && formatPosition(letter),
+      otherHeaders: headers,
+    });
+    const place = letter && { ...letter, headers: { 'delivery-id': Buffer.from(deliveryId) } };
+    return { record: { ...encoded, partition: this.#partitioner.partitionOf(made.key) }, letter: place };
+  }
+
+  #ratePerSecond(): number {
+    const { ratePerSecond, selection } = this.#order;
+    const rateLimit = this.#deps.config.destination(selection.destinationId)?.rateLimit ?? Infinity;
+    return Math.min(ratePerSecond, Math.max(1, rateLimit * shareOfRateLimit));
+  }
+
+  /**
+   * Waits while the destination has enough to do: what it does not take yet stays in `events`, so that its live deliveries do not wait
+   * behind the replay.
+   */
+  async #untilReady(): Promise<void> {
+    const { signal, selection } = this.#order;
+    const { destinationId } = selection;
+    const ahead = Math.max(leastAhead, this.#ratePerSecond() * aheadSeconds);
+    while (!signal.aborted) {
+      if (this.#deps.config.destination(destinationId)?.enabled !== true) {
+        const message = `The destination ${JSON.stringify(destinationId)} was disabled or deleted during the replay.`;
+        throw new TailraceError('conflict', message);
+      }
+      if (this.#pending(destinationId) < ahead) return;
+      this.#lastReplayAt = performance.now();
+      await pause(lookAgainMs, signal);
+    }
+  }
+
+  #pending(destinationId: string): number {
+    try {
+      const rows = this.#deps.history.read((queries) => queries.pendingOf(destinationId));
+      const early = rows.filter(({ reason }) => waitsForAnAttempt.has(reason));
+      return early.reduce((sum, { deliveries }) => sum + deliveries, 0);
+    } catch (error) {
+      // The history can be unavailable for long; the rate bounds what is sent then.
+      if (isTailraceError(error, 'history-unavailable')) return 0;
+      throw error;
+    }
+  }
+}
+
+/** By partition of `events`, the offset up to which the router has routed everything. The rest is not past yet. */
+async function routedEnds({
+  kafka,
+  names,
+  routerGroup,
+}: EventReplayDependencies): Promise<ReadonlyMap<number, number>> {
+  const finished = (await kafka.finished(routerGroup, [names.events])).get(names.events);
+  return new Map(Array.from(finished ?? [], ([partition, [first]]) => [partition, first?.to ?? 0]));
+}
+
+interface Reading {
+  readonly selection: EventSelection;
+  readonly ends: ReadonlyMap<number, number>;
+  readonly sent: SentDeliveries;
+  readonly signal: AbortSignal;
+}
+
+/** @param take whether to go on; called with each event that is due, once */
+async function eachDue(
+  deps: EventReplayDependencies,
+  { selection, ends, sent, signal }: Reading,
+  take: (selected: SelectedEvent, due: Due, record: ConsumedRecord) => boolean | Promise<boolean>,
+): Promise<{ readonly isComplete: boolean } & Pick<EventTally, 'unreadable' | 'expired'>> {
+  const { kafka, names, frames } = deps;
+  const select = createSelector(deps, selection);
+  const left = { unreadable: 0, expired: 0 };
+  let read = 0;
+  for await (const records of await kafka.scan({ topic: names.events, since: selection.from, ends })) {
+    for (const record of records) {
+      read += 1;
+      if (read % perTurn === 0) await nextTurn();
+      if (signal.aborted) return { isComplete: false, ...left };
+      let selected = select(record);
+      if (selected.outcome === 'needs-schema') {
+        await frames.fetchSchema(selected.schemaId);
+        selected = select(record);
+      }
+      if (selected.outcome === 'needs-schema' || selected.outcome === 'unreadable') left.unreadable += 1;
+      if (selected.outcome !== 'selected') continue;
+      if (selection.mode === 'missing' && record.timestamp < sent.completeSince) {
+        left.expired += 1;
+        continue;
+      }
+      const due = sent.take(selected.deliveryId, selection.mode);
+      if (due && !(await take(selected, due, record))) return { isComplete: false, ...left };
+    }
+  }
+  return { isComplete: true, ...left };
+}
