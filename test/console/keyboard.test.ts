@@ -225,6 +225,14 @@ withKeyboard(
   },
 );
 
+withKeyboard('past events are counted before they are sent', async (page) => {
+  await visit(page, '#/destinations/crm', 'Customer database');
+  await enter(page, 'Send past events', 'link');
+  await page.getByRole('heading', { level: 1, name: 'Send past events' }).waitFor();
+  await enter(page, 'Count events');
+  await page.getByText('Nothing to send.').waitFor();
+});
+
 withKeyboard('rows are chosen one by one, as a range, all and none, and are sent again', async (page) => {
   await visit(page, '#/deliveries?destination=crm', 'Deliveries');
   const list = page.getByRole('listbox', { name: 'Deliveries' });

@@ -42,6 +42,7 @@ const places: readonly (readonly [place: string, heading: string])[] = [
   ['#/why/event-1', 'Why'],
   ['#/issues', 'Issues'],
   ['#/replays', 'Dead letters'],
+  ['#/replays/+events?destination=erp', 'Send past events'],
   ['#/users/grace', 'Users'],
   ['#/sources/web?tab=live', 'Website'],
   ['#/sources/web?tab=usage', 'Website'],

@@ -24,6 +24,7 @@ const tones: Readonly<Record<string, Tone>> = {
   dead: 'bad',
   running: 'accent',
   counting: 'accent',
+  requested: 'accent',
   pending: 'accent',
   failed: 'bad',
   interrupted: 'warning',

@@ -9,6 +9,8 @@ export const status = {
   done: 'done',
   running: 'running',
   counting: 'counting',
+  requested: 'requested',
+  paused: 'paused',
   refused: 'refused',
   'no-destination': 'no destination',
   'no-traffic': 'no traffic',

@@ -25,6 +25,9 @@ export function DeliveryList({ query }: Pick<PageProps, 'query'>) {
   return (
     <>
       <PageHead title={text.shell.pages.deliveries} lead="All recent deliveries, newest first.">
+        {query['destination'] !== undefined && may('write') && (
+          <LinkButton href={hrefOf(['replays', '+events'], query)}>Send again …</LinkButton>
+        )}
         <ExportLink path="/v1/deliveries.csv" query={wanted} />
       </PageHead>
       <div class="stack">

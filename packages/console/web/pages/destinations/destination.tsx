@@ -66,6 +66,9 @@ export function DestinationPage({ id, query }: DestinationPageProps) {
   return (
     <div class="stack">
       <PageHead title={data.name ?? id} lead={<Lead destination={data} />}>
+        {may('write') && data.enabled && (
+          <LinkButton href={hrefOf(['replays', '+events'], { destination: id })}>Send past events</LinkButton>
+        )}
         {may('write') && <Actions version={version} onVersion={set} />}
       </PageHead>
       <Tabs label={id} steps={['destinations', id]} tabs={visible} current={tab} />

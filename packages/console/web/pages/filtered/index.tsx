@@ -1,5 +1,6 @@
 /** The events that connected destinations did not get, each with the reason. A row leads to the whole way of its event. */
 import type { Schema } from '../../api/client.ts';
+import { may } from '../../api/session.ts';
 import { LinkButton } from '../../parts/button.tsx';
 import { Empty, PageHead } from '../../parts/card.tsx';
 import { ExportLink } from '../../lists/export-link.tsx';
@@ -25,6 +26,9 @@ export default function FilteredPage({ query }: PageProps) {
   return (
     <>
       <PageHead title={text.shell.pages.filtered} lead={words.lead}>
+        {destination !== undefined && may('write') && (
+          <LinkButton href={hrefOf(['replays', '+events'], query)}>Send again …</LinkButton>
+        )}
         <ExportLink path="/v1/decisions.csv" query={wanted} />
       </PageHead>
       <div class="stack">

@@ -1,13 +1,13 @@
 /** Starts a replay: first it is counted how many dead letters it would send again. */
-import { useEffect, useState } from 'preact/hooks';
-import { api, ApiError, ask, type Schema } from '../../api/client.ts';
+import { useState } from 'preact/hooks';
+import { api, ask } from '../../api/client.ts';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { TextField } from '../../parts/field.tsx';
 import { formatCount } from '../../parts/format.ts';
 import { attempt, ErrorNote } from '../../parts/notes.tsx';
 import { Reason } from '../../parts/status.tsx';
-import { isActive } from './list.tsx';
+import { useDryRun } from './dry-run.ts';
 
 const words = {
   due: (count: string) =>
@@ -22,33 +22,12 @@ interface DialogProps {
   readonly onClose: () => void;
 }
 
-const askEveryMs = 500;
 const usualRate = '50';
 
 export function ReplayDialog({ destination, reason, onClose }: DialogProps) {
-  const [count, setCount] = useState<Schema['Replay'] | undefined>(undefined);
-  const [error, setError] = useState<ApiError | undefined>(undefined);
   const [rate, setRate] = useState(usualRate);
   const order = { destination, ...(reason !== '' && { reason }) };
-
-  useEffect(() => {
-    let isClosed = false;
-    const run = async (): Promise<void> => {
-      let replay = await ask(api.POST('/v1/replays', { body: { ...order, dryRun: true } }));
-      while (!isClosed && isActive(replay)) {
-        await new Promise((resolve) => setTimeout(resolve, askEveryMs));
-        replay = await ask(api.GET('/v1/replays/{id}', { params: { path: { id: replay.id } } }));
-      }
-      if (!isClosed) setCount(replay);
-    };
-    run().catch((reason: unknown) => {
-      if (!isClosed && reason instanceof ApiError) setError(reason);
-    });
-    return () => {
-      isClosed = true;
-    };
-  }, []);
-
+  const { count, error } = useDryRun(order);
   const due = count?.due ?? 0;
   const start = async (): Promise<void> => {
     const body = { ...order, ratePerSecond: Number(rate) };

@@ -13,6 +13,7 @@ import { ExportLink } from '../../lists/export-link.tsx';
 import { hrefOf, type PageProps } from '../../url/location.ts';
 import { ReplayDialog } from './dialog.tsx';
 import { Replays } from './list.tsx';
+import { SendEvents } from './send-events.tsx';
 
 const words = {
   summary: 'By destination and reason',
@@ -25,7 +26,11 @@ type Row = Schema['SummariseDeadLettersAnswer']['items'][number];
 /** More rows would hold the browser. */
 const maxRows = 100;
 
-export default function ReplaysPage({ query }: PageProps) {
+export default function ReplaysPage({ steps, query }: PageProps) {
+  return steps[0] === '+events' ? <SendEvents query={query} /> : <DeadLetters query={query} />;
+}
+
+function DeadLetters({ query }: Pick<PageProps, 'query'>) {
   const { destination, reason, since } = query;
   const [asked, setAsked] = useState<{ destination: string; reason: string } | undefined>(undefined);
   const summary = useGet('/v1/dead-letters/summary', {

@@ -13,8 +13,8 @@ import { Time } from '../../parts/time.tsx';
 type Replay = Schema['Replay'];
 
 /** Whether the replay has not ended. */
-export function isActive({ state }: Replay): boolean {
-  return state === 'counting' || state === 'running';
+export function isActive({ endedAt }: Pick<Replay, 'endedAt'>): boolean {
+  return endedAt === undefined;
 }
 
 interface ReplaysProps {
@@ -41,11 +41,12 @@ export function Replays({ resource, onEnd }: ReplaysProps) {
       columns={[
         { title: 'Started', cell: ({ startedAt }) => <Time at={startedAt} /> },
         { title: 'Destination', kind: 'wrap', cell: ({ filter }) => <Filter filter={filter} /> },
+        { title: 'Of', cell: ({ kind }) => (kind === 'events' ? 'events' : 'dead letters') },
         { title: 'Status', cell: ({ state }) => <Status of={state} /> },
         { title: 'Progress', cell: (replay) => <Progress replay={replay} /> },
         {
           title: 'Actions',
-          cell: (replay) => <Cancel replay={replay} onDone={resource.reload} />,
+          cell: (replay) => <Actions replay={replay} onDone={resource.reload} />,
         },
       ]}
     />
@@ -54,7 +55,9 @@ export function Replays({ resource, onEnd }: ReplaysProps) {
 
 function Filter({ filter }: Pick<Replay, 'filter'>) {
   const { destination, reason, ...rest } = filter;
-  const others = Object.entries(rest).map(([name, value]) => `${name}: ${value}`);
+  const others = Object.entries(rest).map(
+    ([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`,
+  );
   return (
     <>
       {destination ?? 'all destinations'} {reason !== undefined && <Reason of={reason} />} {others.join(', ')}
@@ -73,8 +76,37 @@ function Progress({ replay: { due = 0, replayed, failure } }: { readonly replay:
   );
 }
 
-function Cancel({ replay, onDone }: { readonly replay: Replay; readonly onDone: () => unknown }) {
+function Actions({ replay, onDone }: { readonly replay: Replay; readonly onDone: () => unknown }) {
   if (!isActive(replay) || !may('write')) return null;
+  const params = { path: { id: replay.id } };
+  const isPaused = replay.state === 'paused';
+  return (
+    <span class="row">
+      <Action
+        small
+        request={() =>
+          ask(
+            isPaused
+              ? api.POST('/v1/replays/{id}/resume', { params })
+              : api.POST('/v1/replays/{id}/pause', { params }),
+          )
+        }
+        done={isPaused ? 'Continuing the replay.' : 'Pausing the replay.'}
+        after={onDone}
+      >
+        {isPaused ? 'Resume' : 'Pause'}
+      </Action>
+      <Cancel params={params} onDone={onDone} />
+    </span>
+  );
+}
+
+interface CancelProps {
+  readonly params: { readonly path: { readonly id: string } };
+  readonly onDone: () => unknown;
+}
+
+function Cancel({ params, onDone }: CancelProps) {
   return (
     <Action
       small
@@ -84,7 +116,7 @@ function Cancel({ replay, onDone }: { readonly replay: Replay; readonly onDone: 
         message: 'Deliveries that were already replayed are not undone. You can replay the rest later.',
         action: 'Cancel replay',
       }}
-      request={() => ask(api.DELETE('/v1/replays/{id}', { params: { path: { id: replay.id } } }))}
+      request={() => ask(api.DELETE('/v1/replays/{id}', { params }))}
       done="Canceling the replay."
       after={onDone}
     >
