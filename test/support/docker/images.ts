@@ -13,22 +13,9 @@ export interface ImageBuilder {
   build(target: string, image: string): Promise<void>;
 }
 
-/** Starts an engine that is part of `opened`. Undefined, with the test named as not run, where the machine cannot. */
-export async function openImageBuilder(
-  t: TestContext,
-  opened: AsyncDisposableStack,
-): Promise<ImageBuilder | undefined> {
-  let engine: Engine;
-  let base: string;
-  try {
-    engine = opened.use(await startEngine());
-    base = await buildStandIn(engine);
-  } catch (error) {
-    const { message } = error as Error;
-    if (!/dockerd|mmdebstrap/.test(message)) throw error;
-    notRun(t, `it needs dockerd, mmdebstrap and root: ${message}`);
-    return undefined;
-  }
+/** @param engine has the network of the machine */
+export async function imageBuilder(engine: Engine): Promise<ImageBuilder> {
+  const base = await buildStandIn(engine);
   const from = ['--file', path.join(root, 'infra/images/Dockerfile'), '--build-arg', `NODE_IMAGE=${base}`];
   return {
     engine,
@@ -36,4 +23,19 @@ export async function openImageBuilder(
       await engine.docker(['build', '--network', 'host', ...from, '--target', target, '--tag', image, root]);
     },
   };
+}
+
+/** Starts an engine that is part of `opened`. Undefined, with the test named as not run, where the machine cannot. */
+export async function openImageBuilder(
+  t: TestContext,
+  opened: AsyncDisposableStack,
+): Promise<ImageBuilder | undefined> {
+  try {
+    return await imageBuilder(opened.use(await startEngine()));
+  } catch (error) {
+    const { message } = error as Error;
+    if (!/dockerd|mmdebstrap/.test(message)) throw error;
+    notRun(t, `it needs dockerd, mmdebstrap and root: ${message}`);
+    return undefined;
+  }
 }

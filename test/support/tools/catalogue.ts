@@ -18,7 +18,13 @@ export type Origin =
    * A program of k8s.io/kubernetes, which cannot be installed by name: its module replaces others by folders that
    * the published module does not have.
    */
-  | { readonly from: 'kubernetes'; readonly program: string; readonly version: string }
+  | {
+      readonly from: 'kubernetes';
+      readonly program: string;
+      readonly version: string;
+      /** A file of this repository with the main package; by default that of the program. */
+      readonly main?: string;
+    }
   /** An archive within an npm package; on another platform than `platform`, `otherwise`. */
   | {
       readonly from: 'npm';
@@ -79,6 +85,16 @@ export const catalogue = {
   registry: { from: 'debian', distribution: 'docker-registry', file: 'usr/bin/docker-registry' },
   etcd: { from: 'debian', distribution: 'etcd-server', file: 'usr/bin/etcd' },
   'kube-apiserver': { from: 'kubernetes', program: 'kube-apiserver', version: kubernetesVersion },
+  /** The parts of a node as one program. Later kubelets need cgroup v2 and containerd 2. */
+  kubernetes: {
+    from: 'kubernetes',
+    program: 'kubernetes',
+    version: '1.34.4',
+    main: 'infra/node/kubernetes/main.go',
+  },
+  containerd: { from: 'debian', distribution: 'containerd', file: 'usr/bin/containerd' },
+  runc: { from: 'debian', distribution: 'runc', file: 'usr/sbin/runc' },
+  'cni-plugins': { from: 'debian', distribution: 'containernetworking-plugins', file: 'usr/lib/cni/ptp' },
   kubectl: {
     ...kubernetesLayer,
     file: 'kubectl/kubectl',
