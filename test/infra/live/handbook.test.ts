@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { copyFileSync, mkdtempDisposableSync, readFileSync, symlinkSync } from 'node:fs';
+import { copyFileSync, mkdtempDisposableSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
@@ -16,6 +16,7 @@ import { toolPath } from '../../support/tools/tools.ts';
 import { sharedBroker } from '../../support/kafka/broker.ts';
 import { createTopics, uniquePrefix } from '../../support/kafka/topics.ts';
 import { startApiServer, type ApiServer } from '../../support/kubernetes/api-server.ts';
+import { handbook } from '../../support/kubernetes/handbook.ts';
 import { adminToken, secretKey, startControl } from '../../support/processes/control.ts';
 import { startPipelineOfProcesses } from '../../support/processes/pipeline.ts';
 import * as answers from '../../support/receivers/answers.ts';
@@ -23,20 +24,7 @@ import { startReceiver } from '../../support/receivers/receiver.ts';
 
 const infra = path.join(import.meta.dirname, '../../../infra');
 
-/** The commands of each section; a command may continue on the next line after a backslash. */
-function readSections(): Map<string, string[]> {
-  const sections = new Map<string, string[]>();
-  for (const section of readFileSync(path.join(infra, 'README.md'), 'utf8').split(/^## /m).slice(1)) {
-    const blocks = [...section.matchAll(/^```sh\n(.*?)^```/gms)].map(([, content = '']) => content);
-    const lines = blocks.join('').replaceAll('\\\n', ' ').trim().split('\n');
-    // Comments after a command explain it.
-    const commands = lines.map((line) => line.replace(/\s+# .*$/, '')).filter((line) => line !== '');
-    sections.set(section.split('\n', 1)[0] ?? '', commands);
-  }
-  return sections;
-}
-
-const sections = readSections();
+const sections = handbook();
 const tasks = [...sections].filter(([, commands]) => commands.length > 0);
 
 /** Commands that prepare a shell for the others. */
@@ -93,22 +81,23 @@ test('a cluster takes every command of kubectl and helm', async () => {
   assert.ok(run >= 8, `${run} commands`);
 });
 
-/** The controller of Deployments would write this status. */
+/** The controllers of workloads would write this status. */
 async function beforeCommand(server: ApiServer, command: string): Promise<void> {
-  const [, deployment] = /rollout status deployment\/(\S+)/.exec(command) ?? [];
-  if (deployment === undefined) return;
-  const args = ['-n', 'events', 'get', 'deployment', deployment, '-o', 'json'];
-  const { metadata, spec } = JSON.parse((await server.kubectl(args)).out) as {
-    metadata: { generation: number };
-    spec: { replicas: number };
-  };
-  const counts = ['replicas', 'updatedReplicas', 'readyReplicas', 'availableReplicas'];
-  const status = {
-    observedGeneration: metadata.generation,
-    ...Object.fromEntries(counts.map((name) => [name, spec.replicas])),
-  };
-  const patch = ['--type=merge', '--subresource=status', '-p', JSON.stringify({ status })];
-  await server.kubectl(['-n', 'events', 'patch', 'deployment', deployment, ...patch]);
+  const [, workloads = ''] = /rollout status (.+)/.exec(command) ?? [];
+  for (const workload of workloads.split(' ').filter((name) => name !== '')) {
+    const { out } = await server.kubectl(['-n', 'events', 'get', workload, '-o', 'json']);
+    const { metadata, spec } = JSON.parse(out) as {
+      metadata: { generation: number };
+      spec: { replicas: number };
+    };
+    const counts = ['replicas', 'updatedReplicas', 'readyReplicas', 'availableReplicas'];
+    const status = {
+      observedGeneration: metadata.generation,
+      ...Object.fromEntries(counts.map((name) => [name, spec.replicas])),
+    };
+    const patch = ['--type=merge', '--subresource=status', '-p', JSON.stringify({ status })];
+    await server.kubectl(['-n', 'events', 'patch', workload, ...patch]);
+  }
 }
 
 test('running services take every command of tailrace', async () => {
