@@ -32,6 +32,7 @@ const secret = Type.String({
 const address = Type.String({
   pattern: '^[^\\s@<>(),:;"\\[\\]\\\\]{1,64}@[A-Za-z0-9.-]{1,253}$',
   description: 'an email address, such as ops@example.com',
+  examples: ['ops@example.com'],
 });
 
 const webhook = Type.Object(
