@@ -130,37 +130,42 @@ export function startNotifier(options: NotifierOptions) {
       group,
       resolved: [...groups].filter((one) => one !== group && isLast(one)),
     };
-    const sent: Sent = opened.length + over.length === 0 ? { ok: true } : await send(notification, outgoing);
-    const channel = channelOf(notification);
-    messages.inc({ channel, outcome: sent.ok ? 'sent' : 'failed' });
+    if (opened.length + over.length === 0) {
+      // It was over before it was told.
+      await settle(id, claim, (sentAt) => [
+        encodeTold(topic, latestKey(id), sentAt === undefined ? undefined : { state: 'sent', sentAt }),
+      ]);
+      return;
+    }
+    const sent = await send(notification, outgoing);
+    messages.inc({ channel: channelOf(notification), outcome: sent.ok ? 'sent' : 'failed' });
     const at = formatInstant(Date.now());
-    if (sent.ok) log.info({ notification: id, title: outgoing.message.title }, 'notification sent');
-    else log.warn({ notification: id, reason: sent.reason }, 'notification not sent');
-    const outcome = (): readonly OutgoingRecord[] => {
-      const latest = told.latest(id);
-      // Another instance has taken over, or the notification was deleted.
-      if (latest?.state !== 'sending' || latest.claim !== claim) return [];
-      if (!sent.ok) {
-        const { sentAt } = latest;
-        return [
-          put(id, {
-            state: 'failed',
-            failedAt: at,
-            reason: sent.reason,
-            ...(sentAt !== undefined && { sentAt }),
-          }),
-        ];
-      }
-      return [
-        put(id, { state: 'sent', sentAt: at }),
-        ...opened.map((one) =>
-          encodeTold(topic, toldKey(id, keyOf(one)), { since: formatInstant(one.since), group }),
-        ),
-        ...over.map((key) => encodeTold(topic, toldKey(id, key), undefined)),
-      ];
-    };
-    await persist(outcome);
+    if (!sent.ok) {
+      const { reason } = sent;
+      log.warn({ notification: id, reason }, 'notification not sent');
+      await settle(id, claim, (sentAt) => [put(id, { state: 'failed', failedAt: at, reason, sentAt })]);
+      return;
+    }
+    log.info({ notification: id, title: outgoing.message.title }, 'notification sent');
+    await settle(id, claim, () => [
+      put(id, { state: 'sent', sentAt: at }),
+      ...opened.map((one) =>
+        encodeTold(topic, toldKey(id, keyOf(one)), { since: formatInstant(one.since), group }),
+      ),
+      ...over.map((key) => encodeTold(topic, toldKey(id, key), undefined)),
+    ]);
   };
+
+  /** Writes the outcome of a message, unless another instance has taken it over or the notification was deleted. */
+  const settle = (
+    id: string,
+    claim: string,
+    outcome: (sentAt: string | undefined) => readonly OutgoingRecord[],
+  ): Promise<void> =>
+    persist(() => {
+      const latest = told.latest(id);
+      return latest?.state === 'sending' && latest.claim === claim ? outcome(latest.sentAt) : [];
+    });
 
   /** Until Kafka takes it, or another instance has taken over. */
   const persist = async (records: () => readonly OutgoingRecord[]): Promise<void> => {
@@ -184,10 +189,7 @@ export function startNotifier(options: NotifierOptions) {
     await operations.write(() => {
       claimed = due();
       return [
-        ...claimed.map(({ id }) => {
-          const { sentAt } = told.latest(id) ?? {};
-          return put(id, { state: 'sending', claim, ...(sentAt !== undefined && { sentAt }) });
-        }),
+        ...claimed.map(({ id }) => put(id, { state: 'sending', claim, sentAt: told.latest(id)?.sentAt })),
         ...abandoned().map((key) => encodeTold(topic, key, undefined)),
       ];
     });

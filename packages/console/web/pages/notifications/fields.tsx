@@ -8,7 +8,7 @@ import { events, type Channel, type Draft } from './draft.ts';
 
 const words = {
   events: {
-    'destination.failing': 'A destination has been failing for 10 minutes',
+    'destination.failing': 'A destination fails for 10 minutes',
     'deliveries.dead': 'Deliveries become dead letters',
     'destination.disabled': 'A destination is disabled',
     'source.silent': 'Nothing arrives at a source',
