@@ -7,6 +7,7 @@ import { after, test } from 'node:test';
 import { deliveryKey } from '@tailrace/records';
 import { adminToken, names, newCluster, openApi, readToken } from '../../services/control/src/testing/api.ts';
 import { createFlow } from '../../services/control/src/testing/flow.ts';
+import { eventually } from '@tailrace/testing';
 import {
   axeProblems,
   axeProblemsInBothThemes,
@@ -40,6 +41,7 @@ const places: readonly (readonly [place: string, heading: string])[] = [
   ['#/why', 'Why'],
   ['#/why/event-filtered', 'Why'],
   ['#/why/event-1', 'Why'],
+  ['#/why?user=ada', 'Why'],
   ['#/issues', 'Issues'],
   ['#/replays', 'Dead letters'],
   ['#/replays/+events?destination=erp', 'Send past events'],
@@ -147,12 +149,24 @@ test('pages are reached by keyboard alone', async () => {
   await page.context().close();
 });
 
-test('the page of a user has their deliveries, what was filtered, and whether they are suppressed', async () => {
+test('the page of a user has their calls, deliveries, what was filtered, audiences, deletions and suppression', async () => {
+  const requested = { requestId: 'gdpr-7', userIds: ['alan'] };
+  await control.expect(202, { method: 'POST', path: '/v1/deletions', body: requested });
+  const members = {
+    method: 'PUT',
+    path: '/v1/sources/web/audiences/Buyers',
+    headers: { 'content-type': 'text/csv' },
+    bytes: 'userId\nbarbara\n',
+  } as const;
+  await control.expect(202, members);
+
   const { page, complaints } = await browser.open(url, { token: adminToken });
   await visit(page, '#/users', 'Users');
   await page.getByLabel('User id').fill('ada');
   await page.keyboard.press('Enter');
   await page.getByText('Not suppressed.').waitFor();
+  await page.getByText('None in force.').waitFor();
+  await page.getByRole('region', { name: 'Calls' }).getByRole('link', { name: 'Cart Emptied' }).waitFor();
   const filtered = page.getByRole('region', { name: 'Filtered' });
   await filtered.getByRole('link', { name: 'Order Completed' }).first().click();
   await page.getByRole('heading', { level: 1, name: 'Why' }).waitFor();
@@ -161,6 +175,20 @@ test('the page of a user has their deliveries, what was filtered, and whether th
   await page.getByRole('region', { name: 'Deliveries' }).getByRole('row').nth(1).getByRole('link').click();
   await page.getByRole('main').getByRole('link', { name: 'grace' }).click();
   await page.getByRole('heading', { level: 1, name: 'Users' }).waitFor();
+  await visit(page, '#/users/alan', 'Users');
+  await page.getByRole('main').getByRole('link', { name: 'gdpr-7' }).waitFor();
+  await eventually(
+    () => control.expect(200, { path: '/v1/users/barbara/audiences' }),
+    ({ items }) => (items as unknown[]).length === 1,
+  );
+  await visit(page, '#/users/barbara', 'Users');
+  await page.getByRole('main').getByRole('link', { name: 'Buyers' }).waitFor();
+
+  await visit(page, '#/why', 'Why');
+  await page.getByLabel('User id').fill('ada');
+  await page.getByRole('button', { name: 'Find events' }).click();
+  await page.getByRole('link', { name: 'Cart Emptied' }).click();
+  await page.getByRole('figure', { name: 'Event flow' }).getByRole('link', { name: 'web' }).waitFor();
   assert.deepEqual(
     complaints.filter((complaint) => !complaint.includes('status of 404')),
     [],

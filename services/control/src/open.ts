@@ -10,6 +10,7 @@ import { createAddressPolicy } from '@tailrace/webhook';
 import type { FastifyInstance } from 'fastify';
 import { guardRequests } from './access/guard.ts';
 import { tokenRoutes } from './access/routes.ts';
+import { Places } from './access/places.ts';
 import { operationsWithPlaces } from './access/table.ts';
 import { openAudiences } from './audiences/index.ts';
 import { audiencePaths, audienceRoutes } from './audiences/routes.ts';
@@ -59,6 +60,7 @@ import { settings } from './settings.ts';
 import { createSuppressions } from './suppressions/index.ts';
 import { suppressionRoutes } from './suppressions/routes.ts';
 import { openSuppressionStore } from './suppressions/store.ts';
+import { userRoutes } from './users/routes.ts';
 
 export const control = defineService({
   name: 'control',
@@ -242,7 +244,8 @@ export async function openControl(
       issueRoutes(api, { config, history, marks });
       const exports = new Exports();
       const streams = new Streams(history, signal);
-      const read = { kafka, names, config, records, history, streams, exports, signal };
+      const searches = new Places('searches');
+      const read = { kafka, names, config, records, history, streams, exports, searches, signal };
       historyRoutes(api, { ...read, routerGroup });
       callRoutes(api, { streams, config, feed: new CallFeed({ kafka, names, config, log, routerGroup }) });
       deadLetterRoutes(api, { records, topic: names.deliveriesDead, history, exports });
@@ -250,6 +253,7 @@ export async function openControl(
       resendRoutes(api, { kafka, names, config, records, history, replays });
       deletionRoutes(api, deletions, history);
       suppressionRoutes(api, suppressions);
+      userRoutes(api, { kafka, names, config, audiences, users, searches, signal });
       audienceRoutes(api, audiences, config);
       notificationRoutes(api, { config, messenger, notifier });
       tokenRoutes(api, config);

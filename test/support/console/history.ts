@@ -129,6 +129,12 @@ export async function seed(
     },
     { reason: 'disabled', destinations: [{ id: 'mailer' }] },
   ]);
+  const publisher = control.kafka.publisher({});
+  for (const userId of users) {
+    const call = { type: 'track', messageId: `call-of-${userId}`, userId, event: 'Cart Emptied' };
+    const value = JSON.stringify(call);
+    await publisher.publish({ topic: names.events, key: userId, value, headers: { 'source-id': 'web' } });
+  }
   await flow.usage('web', delivered, 6);
   await flow.usage('app', 60);
   await control.historyRead();

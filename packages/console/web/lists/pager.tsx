@@ -1,10 +1,13 @@
 /** A list of the API that is read page by page. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { ApiError, generation, get, type AnswerOf, type ParamsOf, type Readable } from '../api/client.ts';
+import { refreshed } from './newer.ts';
 
 interface Page<Item> {
   readonly items: readonly Item[];
   readonly next?: string | undefined;
+  /** The time until which a search has come. */
+  readonly searchedSince?: string | undefined;
 }
 
 export interface Pages<Item> {
@@ -14,8 +17,14 @@ export interface Pages<Item> {
   /** Whether the first page is still missing. */
   readonly isFirst: boolean;
   readonly error: ApiError | undefined;
+  readonly searchedSince: string | undefined;
+  /** After `refresh`, see `Refreshed`. */
+  readonly newer: number;
+  readonly isMoved: boolean;
   readonly more: () => Promise<void>;
   readonly reload: () => Promise<void>;
+  /** Asks for the first page again. What is shown stays in its place. A failure leaves the list as it is. */
+  readonly refresh: (keyOf: (item: Item) => string) => Promise<void>;
 }
 
 /** Memory of a page that stays open: more items are not kept. */
@@ -28,6 +37,8 @@ interface State<Item> extends Page<Item> {
   readonly isLoading: boolean;
   readonly isFirst: boolean;
   readonly error?: ApiError | undefined;
+  readonly newer?: number;
+  readonly isMoved?: boolean;
 }
 
 /** @param key what the list depends on: with another key it begins again */
@@ -52,6 +63,10 @@ export function usePages<Item>(
     const before = cursor === undefined ? [] : current.current.items;
     const { items, isFirst } = current.current.key === key ? current.current : { items: [], isFirst: true };
     show({ key, items, next: cursor, isLoading: true, isFirst });
+    // Of pages without items, the reader sees how far they are.
+    const showProgress = ({ searchedSince }: Page<Item>): void => {
+      if (!own.signal.aborted) show({ ...current.current, searchedSince });
+    };
     try {
       let page = await latest.current(cursor, own.signal);
       for (
@@ -59,6 +74,7 @@ export function usePages<Item>(
         page.items.length === 0 && page.next !== undefined && empty < maxEmptyPages;
         empty += 1
       ) {
+        showProgress(page);
         page = await latest.current(page.next, own.signal);
       }
       if (own.signal.aborted) return;
@@ -66,6 +82,7 @@ export function usePages<Item>(
         key,
         items: [...before, ...page.items].slice(0, maxItems),
         next: page.next,
+        searchedSince: page.searchedSince,
         isLoading: false,
         isFirst: false,
       });
@@ -74,6 +91,17 @@ export function usePages<Item>(
       const shown = error instanceof ApiError ? error : new ApiError(0, { message: String(error) });
       show({ ...current.current, isLoading: false, error: shown });
     }
+  };
+
+  const refresh = async (keyOf: (item: Item) => string): Promise<void> => {
+    const { isLoading, isFirst, error } = current.current;
+    if (current.current.key !== key || isLoading || isFirst || error) return;
+    const own = new AbortController();
+    aborter.current = own;
+    const page = await latest.current(undefined, own.signal).catch(() => undefined);
+    if (own.signal.aborted || !page) return;
+    const first = { first: page.items, isWhole: page.next === undefined };
+    show({ ...current.current, ...refreshed(current.current.items, first, keyOf) });
   };
 
   const epoch = generation.value;
@@ -89,6 +117,10 @@ export function usePages<Item>(
     isLoading: !isOwn || state.isLoading,
     isFirst: !isOwn || state.isFirst,
     error: isOwn ? state.error : undefined,
+    searchedSince: isOwn ? state.searchedSince : undefined,
+    newer: isOwn ? (state.newer ?? 0) : 0,
+    isMoved: isOwn && state.isMoved === true,
+    refresh,
     async more() {
       if (current.current.isLoading || current.current.next === undefined) return;
       await run(current.current.next);

@@ -148,7 +148,7 @@ export const shared = {
   },
   searches: {
     kind: 'places',
-    what: 'searches for events',
+    what: 'searches of topics',
     of: 'instance',
     most: 4,
     holder: 'token',

@@ -126,6 +126,8 @@ export const access: Readonly<Record<string, Access>> = {
   listSuppressions: write('closed', 'nothing'),
   getSuppression: read('closed', 'nothing'),
   deleteSuppression: write('closed', 'suppressions'),
+  listUserCalls: read('closed', 'searches'),
+  listUserAudiences: read('closed', 'searches'),
   listAudiences: read('source', 'nothing'),
   getAudience: read('source', 'nothing'),
   syncAudience: write('source', 'audienceSyncs', 'uploadBytes', 'audiences'),

@@ -40,9 +40,9 @@ export function auditRoutes(app: Api, kafka: AuditKafka, topic: string): void {
       const [before] = cursors.decode(cursor) ?? [];
       const filter = { action, target, actor, outcome, ...periodOf(query) };
       using _place = places.take(caller);
-      const page = await readAudit(kafka, topic, filter, limit, before);
+      const page = await readAudit(kafka, topic, filter, { limit, before });
       return {
-        items: page.records,
+        items: page.found,
         ...(page.before !== undefined && { next: cursors.encode([page.before]) }),
       };
     },

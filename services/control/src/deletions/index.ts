@@ -11,6 +11,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { ConfigView } from '@tailrace/config';
 import { isTailraceError, TailraceError } from '@tailrace/errors';
 import type { Kafka, KafkaLog } from '@tailrace/kafka';
+import { allSources } from '@tailrace/suppressions';
 import type { TopicNames } from '@tailrace/topology';
 import type { AudienceKey } from '../audiences/index.ts';
 import { entryNotFound } from '../http/errors.ts';
@@ -98,6 +99,16 @@ export class Deletions {
   /** Newest first. */
   list(): DeletionRequest[] {
     return this.#view.all();
+  }
+
+  /** Those in force that cover the user, newest first. @throws TailraceError `kafka-unavailable` */
+  async listOf(userId: string): Promise<DeletionRequest[]> {
+    const { config, suppressions } = this.#options;
+    await suppressions.refresh();
+    const scopes = [allSources, ...config.sources().map(({ id }) => id)];
+    const marks = scopes.flatMap((scope) => suppressions.users.deleted(scope, userId)?.requests ?? []);
+    const ids = new Set(marks.map(({ id }) => id));
+    return this.list().filter(({ id, userIds }) => ids.has(id) || userIds?.includes(userId));
   }
 
   /**

@@ -6,8 +6,8 @@ import { isWritten, progressOf, type DeletionRequest, type Deletions } from './i
 import { audit } from '../http/audit.ts';
 import { maxBodyBytes, requireWellFormed, userIdsSchema } from '../suppressions/user-ids.ts';
 import { entryNotFound } from '../http/errors.ts';
-import { named, namedObject, time } from '../http/schemas.ts';
-import { newestFirst, pageInOrder, pageOf, pageQuery } from '../http/page.ts';
+import { closedObject, named, namedObject, optionalText, time } from '../http/schemas.ts';
+import { newestFirst, pageInOrder, pageOf, pageParameters } from '../http/page.ts';
 import { routesOf, type Api } from '../http/api.ts';
 
 const requestId = Type.String({
@@ -75,6 +75,10 @@ const requestSchema = Type.Object({
 /** The routes that show deletion requests. */
 export const deletionPaths = /^\/v1\/deletions/;
 
+const listDeletionsQuery = closedObject({
+  userId: optionalText('the id of a user'),
+  ...pageParameters,
+});
 const listDeletionsAnswers = {
   200: pageOf(
     namedObject('DeletionSummary', { ...requestFields, sources: Type.Array(Type.Object(sentSchema)) }),
@@ -111,11 +115,15 @@ export function deletionRoutes(app: Api, deletions: Deletions, history: Pick<His
   route.get('/deletions', {
     operationId: 'listDeletions',
     summary: 'List deletion requests, newest first',
-    description: 'Without delivery outcomes; get a single request for those.',
-    querystring: pageQuery,
+    description:
+      'Without delivery outcomes; get a single request for those. With `userId`, those in force that cover the user: a request that was lifted, or ' +
+      'whose marks have expired, is left out.',
+    querystring: listDeletionsQuery,
     response: listDeletionsAnswers,
-    handler: ({ query }) => {
-      const page = pageInOrder('deletions', deletions.list(), query, ({ createdAt, id }) =>
+    handler: async ({ query }) => {
+      const { userId } = query;
+      const found = userId === undefined ? deletions.list() : await deletions.listOf(userId);
+      const page = pageInOrder('deletions', found, query, ({ createdAt, id }) =>
         newestFirst(Date.parse(createdAt), id),
       );
       const show = (request: DeletionRequest) => ({

@@ -5,7 +5,7 @@ import type { History } from '@tailrace/history';
 import { decisionSentences, type Decision } from '@tailrace/records';
 import Type from 'typebox';
 import { isLimited, reachesDelivery } from '../access/limits.ts';
-import { Places } from '../access/places.ts';
+import type { Places } from '../access/places.ts';
 import type { Caller } from '../access/authenticate.ts';
 import { within } from '../http/current.ts';
 import { periodOf, periodParameters } from '../http/moment.ts';
@@ -107,12 +107,12 @@ const eventSchema = Type.Object({
 
 export interface EventNeeds extends ExplainerDependencies {
   readonly history: History;
+  /** Each reads three topics to their ends. */
+  readonly searches: Places;
 }
 
-export function eventRoutes(app: Api, { history, ...searched }: EventNeeds): void {
+export function eventRoutes(app: Api, { history, searches, ...searched }: EventNeeds): void {
   const route = routesOf(app, 'History', ['history-unavailable']);
-  /** Each reads three topics to their ends. */
-  const searches = new Places('searches');
   route.get('/events/:eventId', {
     operationId: 'getEvent',
     summary: 'Explain an event',

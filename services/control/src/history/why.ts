@@ -45,17 +45,19 @@ export interface Explanation {
   readonly searchedAll: boolean;
 }
 
+export type SourceLookUp = Pick<ConfigView, 'source' | 'sourceByWriteKey'>;
+
 export interface ExplainerDependencies {
   readonly kafka: Pick<Kafka, 'scan' | 'inspectGroup'>;
   readonly names: Pick<TopicNames, 'events' | 'eventsWaiting' | 'eventsRejected'>;
   /** The consumer group of the router. */
   readonly routerGroup: string;
-  readonly config: Pick<ConfigView, 'source' | 'sourceByWriteKey'>;
+  readonly config: SourceLookUp;
   /** Ends running searches. */
   readonly signal: AbortSignal;
 }
 
-const searchTimeoutMs = 20_000;
+export const searchTimeoutMs = 20_000;
 const maxRecords = 20;
 
 /**
@@ -151,7 +153,7 @@ interface Found {
 }
 
 function explainRecords(
-  config: ExplainerDependencies['config'],
+  config: SourceLookUp,
   { rejected, accepted, waiting, searchedAll }: Found,
   finished: boolean | undefined,
 ): Omit<Explanation, 'searchedAll'> {
@@ -196,7 +198,7 @@ function explainRecords(
 }
 
 /** The source is the one that the record names; that of a write key by the current configuration. */
-function describeCall(config: ExplainerDependencies['config'], record: ConsumedRecord): Accepted {
+export function describeCall(config: SourceLookUp, record: ConsumedRecord): Accepted {
   const call = parse(record.value) ?? {};
   const reference = sourceReference(record.headers, call);
   const lookup = reference && lookUpSource(reference, config);
@@ -218,11 +220,11 @@ function textOr(value: unknown): string | undefined {
 }
 
 /** An id or a name; a direct producer may have written it as a number. */
-function textOrDigits(value: unknown): string | undefined {
+export function textOrDigits(value: unknown): string | undefined {
   return textOr(value) ?? wholeDigits(value);
 }
 
-function parse(value: Buffer | null): JsonObject | undefined {
+export function parse(value: Buffer | null): JsonObject | undefined {
   try {
     const parsed: unknown = parseJson(value?.toString() ?? '');
     return typeof parsed === 'object' && parsed !== null ? (parsed as JsonObject) : undefined;

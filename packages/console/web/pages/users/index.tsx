@@ -1,20 +1,19 @@
-/** Everything about one user: what was sent for them and what was not, and whether they are suppressed. */
+/** Everything about one user: calls, deliveries, filtered events, deletion requests, audiences, and whether they are suppressed. */
 import type { Schema } from '../../api/client.ts';
-import { useGet } from '../../api/resource.ts';
 import { isLimited } from '../../api/session.ts';
 import { useList } from '../../lists/pager.tsx';
 import { LinkButton } from '../../parts/button.tsx';
 import { Ask } from '../../parts/ask.tsx';
-import { Card, Empty, PageHead } from '../../parts/card.tsx';
-import { ErrorNote } from '../../parts/notes.tsx';
+import { Empty, PageHead } from '../../parts/card.tsx';
 import { Reason, Status } from '../../parts/status.tsx';
 import { PagedTable, type Column } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
 import { text } from '../../text/index.ts';
-import { hrefOf, type PageProps } from '../../url/location.ts';
+import { go, hrefOf, type PageProps } from '../../url/location.ts';
+import { About } from './about.tsx';
+import { UserCalls } from './calls.tsx';
 
 const limit = 20;
-const notFound = 404;
 
 const eventColumn = <Item extends { readonly event?: string; readonly type: string }>(
   linkOf: (item: Item) => string,
@@ -29,17 +28,17 @@ const eventColumn = <Item extends { readonly event?: string; readonly type: stri
 });
 
 const deliveryColumns: readonly Column<Schema['Delivery']>[] = [
-  { title: 'Time', cell: ({ createdAt }) => <Time at={createdAt} /> },
-  { title: 'Status', cell: ({ status }) => <Status of={status} /> },
   eventColumn(({ deliveryId }) => hrefOf(['deliveries', deliveryId])),
+  { title: 'Status', cell: ({ status }) => <Status of={status} /> },
+  { title: 'Time', cell: ({ createdAt }) => <Time at={createdAt} /> },
   { title: 'Source', cell: ({ sourceId }) => sourceId },
   { title: 'Destination', cell: ({ destinationId }) => destinationId },
 ];
 
 const filteredColumns: readonly Column<Schema['FilteredEvent']>[] = [
-  { title: 'Time', cell: ({ decidedAt }) => <Time at={decidedAt} /> },
-  { title: 'Reason', kind: 'wrap', cell: ({ reason }) => <Reason of={reason} /> },
   eventColumn(({ eventId }) => hrefOf(['why', eventId])),
+  { title: 'Reason', kind: 'wrap', cell: ({ reason }) => <Reason of={reason} /> },
+  { title: 'Time', cell: ({ decidedAt }) => <Time at={decidedAt} /> },
   { title: 'Source', cell: ({ sourceId }) => sourceId },
   { title: 'Destination', cell: ({ destinationId }) => destinationId ?? 'none' },
 ];
@@ -50,14 +49,16 @@ export default function UsersPage({ steps }: PageProps) {
     <div class="stack">
       <PageHead
         title={text.shell.pages.users}
-        lead="Enter a user id to see the deliveries and filtered events of that user."
+        lead="Everything about one user: calls, deliveries, filtered events, deletions and audiences."
       />
       <Ask
-        page="users"
         id={id}
         label="User id"
         hint="The exact userId, or the anonymousId of calls without one."
         action="Show"
+        onAsk={(asked) => {
+          go(['users', asked]);
+        }}
       />
       {id === '' ? <Empty title="What happened to a user's events?" /> : <User key={id} id={id} />}
     </div>
@@ -68,8 +69,8 @@ function User({ id }: { readonly id: string }) {
   const deliveries = useList('/v1/deliveries', { query: { userId: id, limit } });
   return (
     <>
-      {!isLimited.value && <Suppression id={id} />}
-      <section class="stack" aria-label={text.shell.pages.deliveries}>
+      {!isLimited.value && <About id={id} />}
+      <section class="stack tight" aria-label={text.shell.pages.deliveries}>
         <div class="row spread">
           <h2>{text.shell.pages.deliveries}</h2>
           <LinkButton small href={hrefOf(['deliveries'], { user: id })}>
@@ -90,43 +91,29 @@ function User({ id }: { readonly id: string }) {
   );
 }
 
-function Suppression({ id }: { readonly id: string }) {
-  const { data, error, reload } = useGet('/v1/suppressions/{userId}', { path: { userId: id } });
-  if (error && error.status !== notFound) return <ErrorNote error={error} onRetry={reload} />;
-  return (
-    <Card title="Suppression">
-      {data ? (
-        <p>
-          Suppressed since <Time at={data.since} />. Events are not delivered.
-        </p>
-      ) : (
-        <p class="quiet" aria-busy={!error}>
-          {error ? 'Not suppressed.' : 'Loading …'}
-        </p>
-      )}
-    </Card>
-  );
-}
-
 function Filtered({ id }: { readonly id: string }) {
   const pages = useList('/v1/decisions', { query: { userId: id, limit } });
+  const isLoaded = !pages.isFirst || pages.error !== undefined;
   return (
-    <section class="stack" aria-label={text.shell.pages.filtered}>
-      <div class="row spread">
-        <h2>{text.shell.pages.filtered}</h2>
-        <LinkButton small href={hrefOf(['filtered'], { user: id })}>
-          Search filtered events
-        </LinkButton>
-      </div>
-      <PagedTable
-        label="Filtered events of the user"
-        columns={filteredColumns}
-        pages={pages}
-        keyOf={({ eventId, decidedAt, sourceId, destinationId }) =>
-          [eventId, decidedAt, sourceId, destinationId].join(' ')
-        }
-        empty={<Empty title="No filtered events" />}
-      />
-    </section>
+    <>
+      <section class="stack tight" aria-label={text.shell.pages.filtered}>
+        <div class="row spread">
+          <h2>{text.shell.pages.filtered}</h2>
+          <LinkButton small href={hrefOf(['filtered'], { user: id })}>
+            Search filtered events
+          </LinkButton>
+        </div>
+        <PagedTable
+          label="Filtered events of the user"
+          columns={filteredColumns}
+          pages={pages}
+          keyOf={({ eventId, decidedAt, sourceId, destinationId }) =>
+            [eventId, decidedAt, sourceId, destinationId].join(' ')
+          }
+          empty={<Empty title="No filtered events" />}
+        />
+      </section>
+      {isLoaded && !isLimited.value && <UserCalls id={id} />}
+    </>
   );
 }

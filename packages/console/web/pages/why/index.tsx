@@ -1,29 +1,53 @@
 import { useGet } from '../../api/resource.ts';
+import { isLimited } from '../../api/session.ts';
 import { Ask } from '../../parts/ask.tsx';
 import { Card, Empty, PageHead } from '../../parts/card.tsx';
 import { formatCount } from '../../parts/format.ts';
 import { ErrorNote } from '../../parts/notes.tsx';
 import { Time } from '../../parts/time.tsx';
 import { text } from '../../text/index.ts';
-import type { PageProps } from '../../url/location.ts';
+import { go, type PageProps } from '../../url/location.ts';
+import { UserCalls } from '../users/calls.tsx';
 import { Picture } from './picture.tsx';
 
-export default function WhyPage({ steps }: PageProps) {
+export default function WhyPage({ steps, query }: PageProps) {
   const [id = ''] = steps;
+  const { user = '' } = query;
   return (
     <div class="stack wide">
       <PageHead
         title={text.shell.pages.why}
-        lead="Paste an event id (messageId) to see everything that happened to the event."
+        lead="Everything that happened to one event. Enter its id, or find it among the calls of its user."
       />
-      <Ask
-        page="why"
-        id={id}
-        label="Event id"
-        hint="Find the id in the call, in the SDK's log, or on the page of a delivery."
-        action="Explain"
-      />
-      {id === '' ? <Empty title="What happened to an event?" /> : <Explained id={id} />}
+      <div class="columns">
+        <Ask
+          id={id}
+          label="Event id"
+          hint="The messageId: in the call, in the SDK's log, or on the page of a delivery."
+          action="Explain"
+          onAsk={(asked) => {
+            go(['why', asked]);
+          }}
+        />
+        {!isLimited.value && (
+          <Ask
+            id={user}
+            label="User id"
+            hint="The exact userId, or the anonymousId of calls without one."
+            action="Find events"
+            onAsk={(asked) => {
+              go(['why'], { user: asked });
+            }}
+          />
+        )}
+      </div>
+      {id !== '' ? (
+        <Explained id={id} />
+      ) : user !== '' && !isLimited.value ? (
+        <UserCalls key={user} id={user} />
+      ) : (
+        <Empty title="What happened to an event?" />
+      )}
     </div>
   );
 }
@@ -33,11 +57,12 @@ function Explained({ id }: { readonly id: string }) {
   const { data, error, isLoading } = shown;
   if (error) return <ErrorNote error={error} onRetry={shown.reload} />;
   if (!data) return <div class="skeleton list-skeleton" aria-busy={isLoading} />;
-  const { outcome, explanation, behind, searched } = data;
+  const { outcome, explanation, behind, searched, deliveries, decisions } = data;
   return (
     <Card title={text.outcomes[outcome]}>
       <div class="stack">
-        <p>{explanation}</p>
+        {/* Otherwise the picture says it. */}
+        {deliveries.length + decisions.length === 0 && <p>{explanation}</p>}
         <Picture trace={data} />
         {searched && (
           <p class="quiet small">

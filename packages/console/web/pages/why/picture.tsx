@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import type { Schema } from '../../api/client.ts';
 import { Json } from '../../parts/code.tsx';
 import { Badge, Reason, Status, type Tone } from '../../parts/status.tsx';
-import { Ago, Time } from '../../parts/time.tsx';
+import { Due, Time } from '../../parts/time.tsx';
 import { text } from '../../text/index.ts';
 import { hrefOf } from '../../url/location.ts';
 
@@ -109,7 +109,7 @@ function Delivered({ delivery }: { readonly delivery: Trace['deliveries'][number
     <Node tone={tones[status]} title={<a href={hrefOf(['deliveries', deliveryId])}>{destinationId}</a>}>
       <span class="row">
         <Status of={status} /> <span class="quiet small">{attempts}×</span>
-        {nextDueAt !== undefined && <Ago at={nextDueAt} />}
+        {nextDueAt !== undefined && <Due at={nextDueAt} />}
       </span>
       {status !== 'delivered' && <Reason of={reason} />}
       {lastAttempt?.urls.map(({ url, status, exchange }) => (
