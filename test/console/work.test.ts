@@ -421,3 +421,34 @@ test('an event is blocked whose name is a step of a path', async () => {
   await page.getByRole('button', { name: 'Unblock ..' }).waitFor({ state: 'detached' });
   await page.context().close();
 });
+
+test('a list says what is new without moving what one reads, and shows it when asked', async () => {
+  const { page, complaints } = await browser.open(url, { token: adminToken, isBlank: true });
+  // A page asks again every few seconds.
+  const often =
+    'const set = window.setInterval; window.setInterval = (run, ms) => set(run, Math.min(ms, 200));';
+  await page.addInitScript({ content: often });
+  await page.goto(`${url}#/deliveries`);
+  const rows = page.getByRole('listbox', { name: 'Deliveries' }).getByRole('option');
+  const first = await rows.first().innerText();
+  const flow = createFlow(control.kafka);
+  const sent = { deliveryId: '00000000-0000-4000-8000-888888888888', eventId: 'just-sent' };
+  await flow.publish(names.deliveries, flow.delivery('crm', { ...sent, eventName: 'Just Sent' }));
+  await control.historyRead();
+  const show = page.getByRole('button', { name: 'Show 1 new delivery' });
+  await show.waitFor();
+  assert.equal(await rows.first().innerText(), first);
+  assert.deepEqual(await axeProblems(page), []);
+  await show.click();
+  await rows.first().getByText('Just Sent').waitFor();
+  await page.getByText('Up to date').waitFor();
+
+  await visit(page, '#/destinations', 'Destinations');
+  const settings = { webhooks: [{ url: 'https://new.example.com/hook' }] };
+  const added = { id: 'added', type: 'Webhooks', settings };
+  await control.expect(201, { method: 'POST', path: '/v1/destinations', body: added });
+  await page.getByRole('button', { name: 'Show 1 new destination' }).click();
+  await page.getByRole('row', { name: /^added/ }).waitFor();
+  assert.deepEqual(complaints, []);
+  await page.context().close();
+});

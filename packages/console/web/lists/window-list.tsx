@@ -17,12 +17,28 @@ export interface WindowListProps<Item> {
   readonly selection?: Selection<Item> | undefined;
 }
 
-const rowHeight = 44;
 const beyond = 8;
+/** On a phone, a row has three lines. */
+const narrow = matchMedia('(width < 760px)');
+
+function useRowHeight(): number {
+  const [isNarrow, setNarrow] = useState(narrow.matches);
+  useEffect(() => {
+    const follow = (): void => {
+      setNarrow(narrow.matches);
+    };
+    narrow.addEventListener('change', follow);
+    return () => {
+      narrow.removeEventListener('change', follow);
+    };
+  }, []);
+  return isNarrow ? 72 : 44;
+}
 
 export function WindowList<Item>(props: WindowListProps<Item>) {
   const { items, label, keyOf, row, hrefOf, onEnd, selection } = props;
   const id = useId();
+  const rowHeight = useRowHeight();
   const element = useRef<HTMLDivElement>(null);
   const [top, setTop] = useState(0);
   const [visible, setVisible] = useState(800);
@@ -39,6 +55,14 @@ export function WindowList<Item>(props: WindowListProps<Item>) {
   useEffect(() => {
     if (last >= items.length) onEnd();
   }, [last, items.length]);
+
+  const [newest] = items;
+  const firstKey = newest && keyOf(newest);
+  useEffect(() => {
+    // Another list, or new items that were asked for.
+    element.current?.scrollTo(0, 0);
+    setMarked(0);
+  }, [firstKey]);
 
   const mark = (index: number): void => {
     const next = Math.max(0, Math.min(items.length - 1, index));

@@ -47,6 +47,14 @@ export function DeliveryList({ query }: Pick<PageProps, 'query'>) {
           keyOf={keyOf}
           row={(delivery) => <Row delivery={delivery} />}
           selection={may('write') ? selection : undefined}
+          what={['delivery', 'deliveries']}
+          head={
+            <div class="delivery-row">
+              {['Time', 'Status', 'Event', 'Destination', 'User', 'Reason', 'Attempts'].map((title) => (
+                <span key={title}>{title}</span>
+              ))}
+            </div>
+          }
           hrefOf={({ deliveryId }) => hrefOf(['deliveries', deliveryId])}
           empty={
             <Empty
@@ -77,7 +85,7 @@ function Row({ delivery }: { readonly delivery: Delivery }) {
       <span class="cut">{destinationId}</span>
       <span class="cut quiet">{userKey}</span>
       <span class="cut quiet">{status === 'delivered' ? null : <Reason of={reason} />}</span>
-      <span class="numeric quiet">{attempts}×</span>
+      <span class="numeric quiet">{attempts}</span>
     </div>
   );
 }

@@ -3,6 +3,7 @@ import { isLimited, may } from '../../api/session.ts';
 import { LinkButton } from '../../parts/button.tsx';
 import { Empty, PageHead } from '../../parts/card.tsx';
 import { useList } from '../../lists/pager.tsx';
+import { News } from '../../lists/news.tsx';
 import { ListSearch } from '../../lists/list-search.tsx';
 import { formatCount } from '../../parts/format.ts';
 import { Status } from '../../parts/status.tsx';
@@ -16,6 +17,8 @@ const words = {
   emptyLead:
     'A destination receives events at up to five URLs. Choose a type from the catalog, connect sources, send a test event, and enable it.',
 };
+
+const keyOf = ({ destination }: Schema['DestinationWithHealth']): string => destination.id;
 
 const columns: readonly Column<Schema['DestinationWithHealth']>[] = [
   {
@@ -31,14 +34,18 @@ const columns: readonly Column<Schema['DestinationWithHealth']>[] = [
     title: 'Health',
     cell: ({ destination, health }) => <Status of={stateOf(destination, health)} />,
   },
-  { title: 'Delivered (1 h)', kind: 'number', cell: ({ health }) => <SuccessRate of={health} /> },
+  { title: 'Success rate (1 h)', kind: 'number', cell: ({ health }) => <SuccessRate of={health} /> },
   { title: 'Last success', cell: ({ health }) => <LastSuccess of={health} /> },
   { title: 'Pending', kind: 'number', cell: ({ health }) => health && formatCount(health.pending) },
   { title: 'Sources', cell: ({ destination }) => destination.sources.join(', '), kind: 'wrap' },
   {
     title: 'URLs',
-    kind: 'wrap',
-    cell: ({ destination }) => destination.settings.webhooks.map(({ url }) => <div key={url}>{url}</div>),
+    cell: ({ destination }) =>
+      destination.settings.webhooks.map(({ url }) => (
+        <div key={url} class="cut url" title={url}>
+          {url}
+        </div>
+      )),
   },
 ];
 
@@ -59,11 +66,12 @@ export function DestinationList({ query }: Pick<PageProps, 'query'>) {
         {create}
       </PageHead>
       <ListSearch label="Find a destination" query={query} />
+      <News pages={pages} keyOf={keyOf} what={['destination', 'destinations']} />
       <PagedTable
         label={text.shell.pages.destinations}
         columns={columns}
         pages={pages}
-        keyOf={({ destination }) => destination.id}
+        keyOf={keyOf}
         empty={
           search === '' ? (
             <Empty title="No destinations yet" lead={words.emptyLead}>

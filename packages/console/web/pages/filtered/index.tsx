@@ -50,6 +50,14 @@ export default function FilteredPage({ query }: PageProps) {
             [eventId, decidedAt, sourceId, destinationId].join(' ')
           }
           row={(event) => <Row event={event} />}
+          what={['filtered event', 'filtered events']}
+          head={
+            <div class="filtered-row">
+              {['Time', 'Event', 'Source → destination', 'Reason', 'User'].map((title) => (
+                <span key={title}>{title}</span>
+              ))}
+            </div>
+          }
           hrefOf={({ eventId }) => hrefOf(['why', eventId])}
           empty={
             <Empty
