@@ -1,15 +1,17 @@
 /**
- * `npm run console:screenshots`: pictures of each page into docs/console, light, dark and on a phone. To be run after a change of a page,
- * and looked at.
+ * `npm run console:screenshots`: pictures of each page into test/.results/console, light, dark and on a phone. To be run after a change of
+ * a page, and looked at. Those of the README are copied to docs/console: pictures make a repository large.
  */
-import { mkdirSync } from 'node:fs';
+import { copyFileSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { adminToken, openApi } from '../../../services/control/src/testing/api.ts';
 import { openBrowser, settled, visit, type PageOptions } from './browser.ts';
 import { seed } from './history.ts';
 import { placesOf } from './places.ts';
 
-const folder = path.join(import.meta.dirname, '../../../docs/console');
+const root = path.join(import.meta.dirname, '../../..');
+const folder = path.join(root, 'test/.results/console');
+const inReadme = ['overview-light.png', 'delivery-dark.png', 'deliveries-phone.png'];
 const pages = placesOf({
   delivery: ['00000000-0000-4000-8000-000000000255', 'Signed Up'],
   eventId: 'event-filtered',
@@ -45,3 +47,4 @@ for (const [kind, options] of kinds) {
     });
   }
 }
+for (const name of inReadme) copyFileSync(path.join(folder, name), path.join(root, 'docs/console', name));

@@ -21,7 +21,7 @@ export interface ChartProps {
   readonly times: readonly number[];
   readonly series: readonly Series[];
   readonly format?: (value: number) => string;
-  /** The times are days in UTC, and not moments in the zone of the reader. */
+  /** The times are days in UTC, drawn as bars, and not moments in the zone of the reader. */
   readonly isByDay?: boolean;
   /** Called with the range that was chosen by dragging. */
   readonly onRange?: (since: number, until: number) => void;
@@ -64,6 +64,7 @@ export function Chart(props: ChartProps) {
   const { label, times, series, format = formatCount, isByDay = false, onRange } = props;
   const shown = (at: number): string => (isByDay ? dayOf(at) : formatLocal(new Date(at)));
   const element = useRef<HTMLDivElement>(null);
+  const isEmpty = series.every(({ values }) => values.every((value) => (value ?? 0) === 0));
   const drawn = useRef<uPlot | undefined>(undefined);
   const mode = theme.value;
   const shape = series.map(({ label: name, tone }) => `${name}:${tone}`).join();
@@ -124,12 +125,15 @@ export function Chart(props: ChartProps) {
                 stroke,
                 width: 1.5,
                 ...(isArea && { fill: colourOf(parent, `${tone}-soft`) }),
+                ...(isByDay && { fill: stroke, paths: Plot.paths.bars?.({ size: [0.6, 40] }) }),
                 points: {
                   show: false,
                   size: 6,
                   fill: stroke,
-                  filter: (_plot: uPlot, at: number) =>
-                    lonePoints(latest.current.series[at - 1]?.values ?? []),
+                  ...(!isByDay && {
+                    filter: (_plot: uPlot, at: number) =>
+                      lonePoints(latest.current.series[at - 1]?.values ?? []),
+                  }),
                 },
                 spanGaps: false,
                 // Empty while the cursor is elsewhere.
@@ -168,6 +172,7 @@ export function Chart(props: ChartProps) {
   return (
     <figure class="chart" style={{ minHeight: `${height + legendHeight}px` }} aria-label={label}>
       <div ref={element} aria-hidden="true" />
+      {isEmpty && <p class="chart-empty quiet">Nothing in this period</p>}
       <div class="spoken">
         <table>
           <caption>{label}</caption>

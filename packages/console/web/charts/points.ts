@@ -8,9 +8,9 @@ export function lonePoints(values: readonly (number | null | undefined)[]): numb
   });
 }
 
-/** The range of an axis in seconds, in the middle of which the only time is shown. */
+/** The range of an axis in seconds, in the middle of which the only time is shown. A day has its bar around it. */
 export function rangeOfTimes(times: readonly number[], isByDay: boolean): [since: number, until: number] {
   const [first = 0, last = first] = [times[0], times.at(-1)];
-  const beside = isByDay ? 86_400 : 1_800;
-  return first === last ? [first - beside, first + beside] : [first, last];
+  const beside = isByDay ? 43_200 : 1_800;
+  return first === last || isByDay ? [first - beside, last + beside] : [first, last];
 }

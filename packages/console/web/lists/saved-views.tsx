@@ -34,7 +34,7 @@ export function SavedViews() {
   const { steps, query } = place.value;
   const [page = ''] = steps;
   const own = views.value.filter((view) => view.page === page);
-  const isSearch = Object.keys(query).length > 0;
+  const isSearch = Object.keys(query).some((name) => name !== 'tab');
   if (own.length === 0 && !isSearch) return null;
   return (
     <div class="row" role="group" aria-label="Saved views">

@@ -153,7 +153,7 @@ export function CheckField({
   const id = useId();
   return (
     <div class="field">
-      <div class="row">
+      <div class="row check">
         <input
           id={id}
           type="checkbox"

@@ -53,9 +53,14 @@ export function formatShare(part: number, total: number): string {
   return `${(Math.floor(percent * 100) / 100).toFixed(percent > 99 ? 2 : 1)} %`;
 }
 
-/** Where a delivery waits. */
+/** Whether a rate of success is shown as bad. */
+export function isBadRate(part: number, total: number): boolean {
+  return total > 0 && part / total < 0.95;
+}
+
+/** What a delivery waits for. */
 export function formatTier(tier: string | undefined): string {
-  return tier === undefined ? 'first queue' : `${tier} retry tier`;
+  return tier === undefined ? 'first attempt' : `retry after ${tier}`;
 }
 
 export function formatBytes(bytes: number): string {

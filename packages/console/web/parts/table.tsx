@@ -9,7 +9,7 @@ import type { Pages } from '../lists/pager.tsx';
 export interface Column<Item> {
   readonly title: string;
   readonly cell: (item: Item) => ComponentChildren;
-  readonly kind?: 'number' | 'wrap';
+  readonly kind?: 'number' | 'wrap' | 'main';
 }
 
 interface TableProps<Item> {

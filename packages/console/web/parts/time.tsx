@@ -38,6 +38,12 @@ export function Time({ at, both }: { readonly at: string | number; readonly both
   );
 }
 
+/** When something is next due: `in 20 s`, and `now` until it has happened. */
+export function Due({ at }: { readonly at: string }) {
+  const current = useNow();
+  return Date.parse(at) < current ? <>now</> : <Ago at={at} />;
+}
+
 /** `3 min ago` or `in 20 s`, with the whole time on hover. */
 export function Ago({ at }: { readonly at: string | number }) {
   const date = new Date(at);

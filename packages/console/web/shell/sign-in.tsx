@@ -7,14 +7,20 @@ import { useSubmission } from '../parts/form.ts';
 import { ErrorNote } from '../parts/notes.tsx';
 
 const words = {
-  signInLead: 'Use a management API token. `npm start` prints one, and administrators can create more.',
   tokenHint: 'Sent once and not stored in the browser. The session lasts up to 12 hours.',
 };
 
 export function SignIn() {
   return (
     <main class="sign-in">
-      <Form title={<h1>Tailrace</h1>} lead={words.signInLead} />
+      <Form
+        title={<h1>Tailrace</h1>}
+        lead={
+          <>
+            Use a management API token. <code>npm start</code> prints one, and administrators can create more.
+          </>
+        }
+      />
     </main>
   );
 }
@@ -45,7 +51,7 @@ export function SignInAgain() {
 
 interface FormProps {
   readonly title: ComponentChildren;
-  readonly lead: string;
+  readonly lead: ComponentChildren;
 }
 
 /** The token leaves the form in one request. */

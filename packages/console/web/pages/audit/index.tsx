@@ -1,6 +1,6 @@
 /** The audit log: who changed what, and what was refused. Its filter is in the address. */
 import type { Schema } from '../../api/client.ts';
-import { Card, Empty, PageHead } from '../../parts/card.tsx';
+import { Empty, PageHead } from '../../parts/card.tsx';
 import { formatCount } from '../../parts/format.ts';
 import { useList } from '../../lists/pager.tsx';
 import { SearchForm } from '../../lists/search-form.tsx';
@@ -20,8 +20,19 @@ const outcomes = ['done', 'refused'] as const;
 
 const columns: readonly Column<Entry>[] = [
   { title: 'Time', cell: ({ at }) => <Time at={at} /> },
-  { title: 'Action', cell: ({ action }) => <code>{action}</code> },
-  { title: 'Target', kind: 'wrap', cell: ({ target }) => target !== undefined && <Target of={target} /> },
+  {
+    title: 'Action and target',
+    cell: ({ action, target }) => (
+      <>
+        <code>{action}</code>
+        {target !== undefined && (
+          <div class="cut url" title={target}>
+            <Target of={target} />
+          </div>
+        )}
+      </>
+    ),
+  },
   { title: 'Outcome', cell: OutcomeCell },
   {
     title: 'Actor',
@@ -48,21 +59,19 @@ export default function Audit({ query }: PageProps) {
         lead="Changes, body views and refused requests from the last 90 days, newest first."
       />
       <div class="stack">
-        <Card>
-          <SearchForm
-            label="Search"
-            query={query}
-            choices={[
-              { name: 'outcome', label: 'Outcome', values: Object.entries(words.outcomes) },
-              { name: 'since', label: 'Since', values: Object.entries(words.sinces) },
-            ]}
-            fields={[
-              { name: 'action', label: 'Action', hint: 'For example destination.update' },
-              { name: 'target', label: 'Target', hint: 'For example destination/crm' },
-              { name: 'actor', label: 'Actor' },
-            ]}
-          />
-        </Card>
+        <SearchForm
+          label="Search"
+          query={query}
+          choices={[
+            { name: 'outcome', label: 'Outcome', values: Object.entries(words.outcomes) },
+            { name: 'since', label: 'Since', values: Object.entries(words.sinces) },
+          ]}
+          fields={[
+            { name: 'action', label: 'Action', hint: 'token.create' },
+            { name: 'target', label: 'Target', hint: 'source/web' },
+            { name: 'actor', label: 'Actor' },
+          ]}
+        />
         <PagedTable
           label={text.shell.pages.audit}
           columns={columns}

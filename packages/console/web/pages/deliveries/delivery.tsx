@@ -8,7 +8,7 @@ import { Id, Json } from '../../parts/code.tsx';
 import { Facts } from '../../parts/facts.tsx';
 import { ErrorNote } from '../../parts/notes.tsx';
 import { Reason, Status } from '../../parts/status.tsx';
-import { Ago, Time } from '../../parts/time.tsx';
+import { Due, Time } from '../../parts/time.tsx';
 import { hrefOf } from '../../url/location.ts';
 import { resendMessage } from './resend-selection.tsx';
 import { TimeLine } from './time-line.tsx';
@@ -112,7 +112,7 @@ function FactsOf({ delivery }: { readonly delivery: DeliveryWithAttempts }) {
           'Next attempt',
           nextDueAt !== undefined && (
             <>
-              <Ago at={nextDueAt} /> · <Time at={nextDueAt} />
+              <Due at={nextDueAt} /> · <Time at={nextDueAt} />
             </>
           ),
         ],

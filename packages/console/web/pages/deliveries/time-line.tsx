@@ -4,7 +4,7 @@ import type { Schema } from '../../api/client.ts';
 import { Exchange } from '../../parts/exchange.tsx';
 import { formatDuration } from '../../parts/format.ts';
 import { Badge, Reason, Status, type Tone } from '../../parts/status.tsx';
-import { Ago, Time } from '../../parts/time.tsx';
+import { Due, Time } from '../../parts/time.tsx';
 
 const words = {
   ends: {
@@ -40,7 +40,7 @@ export function TimeLine({ delivery }: { readonly delivery: Schema['DeliveryWith
           tone="neutral"
           at={nextDueAt}
           title={history.length === 0 ? 'No attempts yet' : 'Waiting for the next attempt'}
-          beside={nextDueAt !== undefined && <Ago at={nextDueAt} />}
+          beside={nextDueAt !== undefined && <Due at={nextDueAt} />}
         >
           <Reason of={reason} />
         </Entry>

@@ -1,12 +1,15 @@
 /** The numbers beside the state of a destination. */
 import type { Schema } from '../../api/client.ts';
-import { formatCount, formatShare } from '../../parts/format.ts';
+import { formatCount, formatShare, isBadRate } from '../../parts/format.ts';
 import { Ago } from '../../parts/time.tsx';
 
 type Health = Schema['DestinationHealth'];
 
 export function SuccessRate({ of }: { readonly of: Health | undefined }) {
-  return of && <span class="numeric">{formatShare(of.delivered, of.attempts)}</span>;
+  if (!of) return null;
+  const { delivered, attempts } = of;
+  const isBad = isBadRate(delivered, attempts);
+  return <span class={isBad ? 'numeric rate bad' : 'numeric'}>{formatShare(delivered, attempts)}</span>;
 }
 
 export function LastSuccess({ of }: { readonly of: Health | undefined }) {

@@ -82,16 +82,17 @@ function Issues({ query }: Pick<PageProps, 'query'>) {
 function columnsOf(onAsked: (asked: Asked) => void, onDone: () => unknown): readonly Column<Issue>[] {
   return [
     {
-      title: 'Destination',
-      cell: ({ destinationId: id }) => <a href={hrefOf(['destinations', id], { tab: 'failures' })}>{id}</a>,
-    },
-    {
       // With the actions, which stay in sight on a phone.
-      title: 'Reason',
-      kind: 'wrap',
+      title: 'Destination and reason',
+      kind: 'main',
       cell: (issue) => (
         <div class="stack tight">
-          <Reason of={issue.reason} />
+          <span>
+            <a href={hrefOf(['destinations', issue.destinationId], { tab: 'failures' })}>
+              {issue.destinationId}
+            </a>
+            : <Reason of={issue.reason} />
+          </span>
           <span class="row">
             <Status of={issue.state} />
             {may('write') && <Actions issue={issue} onAsked={onAsked} onDone={onDone} />}

@@ -1,4 +1,4 @@
-/** The way of all events: each step with its exits, each exit with its reason, as long as its share. */
+/** What became of all events: two groups, the parts of each as long as their share of it. */
 import type { Schema } from '../../api/client.ts';
 import { formatCount, formatShare } from '../../parts/format.ts';
 import type { Tone } from '../../parts/status.tsx';
@@ -6,81 +6,59 @@ import { text } from '../../text/index.ts';
 import { lookUp } from '../../text/look-up.ts';
 import { hrefOf } from '../../url/location.ts';
 
-interface Step {
+interface Part {
   readonly label: string;
   readonly count: number;
-  readonly of: number;
   readonly tone: Tone;
   readonly href: string;
-  readonly isExit: boolean;
 }
 
-function stepsOf({ total, since, until }: Schema['Overview']): Step[] {
+interface Group extends Part {
+  /** Those of deliveries add up to it. */
+  readonly parts: readonly Part[];
+}
+
+function groupsOf({ total, since, until }: Schema['Overview']): readonly Group[] {
   const { received, blocked, unconnected, delivered, dead, retrying, waiting, canceled, unknown } = total;
   const { filtered, deadReasons, canceledReasons } = total;
   const made = delivered + dead + retrying + waiting + canceled + unknown;
-  const routed = made + filtered.reduce((sum, { count }) => sum + count, 0);
   const all = hrefOf(['deliveries'], { since, until });
   const list = (status: string): string => hrefOf(['deliveries'], { status, since, until });
   const notSent = (reason: string): string => hrefOf(['filtered'], { reason, since, until });
+  const replays = (reason: string): string => hrefOf(['replays'], { reason });
   const said = (reason: string): string => lookUp(text.reasons, reason) ?? reason;
-  const exits = (steps: readonly Omit<Step, 'isExit'>[]): Step[] =>
-    steps.filter(({ count }) => count > 0).map((step) => ({ ...step, isExit: true }));
+  const part = (label: string, count: number, tone: Tone, href: string): Part => ({
+    label,
+    count,
+    tone,
+    href,
+  });
   return [
-    { label: 'Events received', count: received, of: received, tone: 'accent', href: all, isExit: false },
-    ...exits([
-      {
-        label: "blocked by the source's schema",
-        count: blocked,
-        of: received,
-        tone: 'neutral',
-        href: notSent('schema'),
-      },
-      {
-        label: 'source has no connected destination',
-        count: unconnected,
-        of: received,
-        tone: 'neutral',
-        href: notSent('no-destination'),
-      },
-    ]),
-    { label: 'Deliveries created', count: made, of: routed, tone: 'accent', href: all, isExit: false },
-    ...exits(
-      filtered.map(({ reason, count }) => ({
-        label: `not delivered: ${said(reason)}`,
-        count,
-        of: routed,
-        tone: 'neutral',
-        href: notSent(reason),
-      })),
-    ),
     {
-      label: 'Delivered',
-      count: delivered,
-      of: made,
-      tone: 'good',
-      href: list('delivered'),
-      isExit: false,
+      ...part('Events received', received, 'accent', all),
+      parts: [
+        part("blocked by the source's schema", blocked, 'neutral', notSent('schema')),
+        part('source has no connected destination', unconnected, 'neutral', notSent('no-destination')),
+      ],
     },
-    ...exits([
-      { label: 'waiting for first attempt', count: waiting, of: made, tone: 'accent', href: list('waiting') },
-      { label: 'retrying', count: retrying, of: made, tone: 'warning', href: list('retrying') },
-      { label: 'outcome unknown', count: unknown, of: made, tone: 'neutral', href: list('unknown') },
-      ...deadReasons.map(({ reason, count }) => ({
-        label: `dead: ${said(reason)}`,
-        count,
-        of: made,
-        tone: 'bad' as const,
-        href: hrefOf(['replays'], { reason }),
-      })),
-      ...canceledReasons.map(({ reason, count }) => ({
-        label: `canceled: ${said(reason)}`,
-        count,
-        of: made,
-        tone: 'neutral' as const,
-        href: hrefOf(['replays'], { reason }),
-      })),
-    ]),
+    {
+      ...part('Deliveries', made + filtered.reduce((sum, { count }) => sum + count, 0), 'accent', all),
+      parts: [
+        part('delivered', delivered, 'good', list('delivered')),
+        part('waiting for first attempt', waiting, 'accent', list('waiting')),
+        part('retrying', retrying, 'warning', list('retrying')),
+        part('outcome unknown', unknown, 'neutral', list('unknown')),
+        ...deadReasons.map(({ reason, count }) =>
+          part(`dead: ${said(reason)}`, count, 'bad', replays(reason)),
+        ),
+        ...canceledReasons.map(({ reason, count }) =>
+          part(`canceled: ${said(reason)}`, count, 'neutral', replays(reason)),
+        ),
+        ...filtered.map(({ reason, count }) =>
+          part(`not delivered: ${said(reason)}`, count, 'neutral', notSent(reason)),
+        ),
+      ],
+    },
   ];
 }
 
@@ -95,20 +73,37 @@ export function Funnel({ overview }: { readonly overview: Schema['Overview'] | u
   }
   return (
     <>
-      <ol class="funnel">
-        {stepsOf(overview).map(({ label, count, of, tone, href, isExit }) => (
-          <li key={label} class={isExit ? 'exit' : ''}>
-            <a href={href}>{label}</a>
-            <span class="bar" aria-hidden="true">
-              <span class={tone} style={{ width: `${of === 0 ? 0 : Math.max(0.5, (count / of) * 100)}%` }} />
-            </span>
-            <span class="numeric">{formatCount(count)}</span>
-            <span class="numeric quiet small">{formatShare(count, of)}</span>
+      <ul class="funnel">
+        {groupsOf(overview).map(({ parts, ...group }) => (
+          <li key={group.label}>
+            <Line {...group} of={group.count} />
+            <ul>
+              {parts
+                .filter(({ count }) => count > 0)
+                .map((part) => (
+                  <li key={part.label}>
+                    <Line {...part} of={group.count} />
+                  </li>
+                ))}
+            </ul>
           </li>
         ))}
-      </ol>
+      </ul>
       <ReceivedLists since={overview.since} until={overview.until} />
     </>
+  );
+}
+
+function Line({ label, count, tone, href, of }: Part & { readonly of: number }) {
+  return (
+    <div class="line">
+      <a href={href}>{label}</a>
+      <span class="bar" aria-hidden="true">
+        <span class={tone} style={{ width: `${of === 0 ? 0 : Math.max(0.5, (count / of) * 100)}%` }} />
+      </span>
+      <span class="numeric">{formatCount(count)}</span>
+      <span class="numeric quiet small">{formatShare(count, of)}</span>
+    </div>
   );
 }
 
@@ -116,14 +111,10 @@ export function Funnel({ overview }: { readonly overview: Schema['Overview'] | u
 function ReceivedLists({ since, until }: Partial<Pick<Schema['Overview'], 'since' | 'until'>>) {
   return (
     <p class="quiet small funnel-lists">
-      Received events are in two lists:{' '}
-      <a href={hrefOf(['deliveries'], { since, until })}>events with deliveries</a> (one row per destination)
-      and{' '}
-      <a href={hrefOf(['filtered'], { since, until })}>
-        events that a destination did not receive, or that had no destination
-      </a>{' '}
-      (also one row per destination). An event can be in both. A blocked event without a destination is in
-      neither.
+      An event has one delivery for each destination. Two lists show them:{' '}
+      <a href={hrefOf(['deliveries'], { since, until })}>events with deliveries</a> and{' '}
+      <a href={hrefOf(['filtered'], { since, until })}>events that a destination did not receive</a>. An event
+      can be in both.
     </p>
   );
 }

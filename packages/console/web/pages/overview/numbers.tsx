@@ -1,7 +1,7 @@
 /** The most important numbers, each with the period before and a way to what is behind it. */
 import type { Schema } from '../../api/client.ts';
 import type { ComponentChildren } from 'preact';
-import { formatCount, formatDuration, formatShare, formatShort } from '../../parts/format.ts';
+import { formatCount, formatDuration, formatShare, formatShort, isBadRate } from '../../parts/format.ts';
 import { hrefOf } from '../../url/location.ts';
 
 const words = {
@@ -25,6 +25,7 @@ export function Numbers({ overview }: { readonly overview: Schema['Overview'] | 
         label="Success rate"
         href={hrefOf(['deliveries'], { status: 'dead', ...period })}
         value={total && formatShare(total.delivered, total.delivered + total.dead)}
+        isBad={total && isBadRate(total.delivered, total.delivered + total.dead)}
         hint={
           before &&
           (before.delivered + before.dead > 0
@@ -48,16 +49,25 @@ export function Numbers({ overview }: { readonly overview: Schema['Overview'] | 
       <Figure
         label="Pending now"
         href={hrefOf(['deliveries'], { status: 'retrying' })}
-        value={overview && formatShort(pending.reduce((sum, { deliveries }) => sum + deliveries, 0))}
+        value={overview && formatShort(countOf(pending))}
+        hint={
+          countOf(pending) > 0
+            ? `${formatShort(countOf(pending.filter(({ tier }) => tier !== undefined)))} of them to retry`
+            : undefined
+        }
       />
       <Figure
         label="Dead letters"
         href={hrefOf(['replays'])}
         value={overview && formatCount(deadLetters)}
-        hint="of failures, not replayed, all time"
+        hint="not replayed, all time"
       />
     </div>
   );
+}
+
+function countOf(pending: Schema['Overview']['pending']): number {
+  return pending.reduce((sum, { deliveries }) => sum + deliveries, 0);
 }
 
 function time(ms: number | undefined): string {
@@ -69,13 +79,14 @@ interface FigureProps {
   readonly href: string;
   readonly value: string | undefined;
   readonly hint?: ComponentChildren;
+  readonly isBad?: boolean | undefined;
 }
 
-function Figure({ label, href, value, hint }: FigureProps) {
+function Figure({ label, href, value, hint, isBad }: FigureProps) {
   return (
     <a class="card figure" href={href}>
       <span class="quiet">{label}</span>
-      <strong class="numeric">{value ?? <span class="skeleton" />}</strong>
+      <strong class={isBad ? 'numeric bad' : 'numeric'}>{value ?? <span class="skeleton" />}</strong>
       <span class="quiet small">{hint ?? '\u00a0'}</span>
     </a>
   );

@@ -16,7 +16,7 @@ export function Tiers({ overview }: { readonly overview: Schema['Overview'] | un
       empty={<Empty title="Nothing is pending." />}
       columns={[
         {
-          title: 'Pending in',
+          title: 'Waiting for',
           cell: ({ tier }) => formatTier(tier),
         },
         { title: 'Reason', kind: 'wrap', cell: ({ reason }) => <Reason of={reason} /> },

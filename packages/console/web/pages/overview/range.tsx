@@ -1,11 +1,13 @@
-/** The period of the overview: one of a few, or what was chosen in a chart. It is in the address. */
-import { hrefOf } from '../../url/location.ts';
+/** The period of the overview: one of a few, or what was chosen in a chart. */
+import { PeriodChoice } from '../../parts/period-choice.tsx';
 
-const words = {
-  ranges: { '15m': '15 min', '1h': '1 hour', '6h': '6 hours', '24h': '24 hours', '7d': '7 days' },
-};
-
-const ranges = Object.entries(words.ranges);
+const ranges = Object.entries({
+  '15m': '15 min',
+  '1h': '1 hour',
+  '6h': '6 hours',
+  '24h': '24 hours',
+  '7d': '7 days',
+});
 const usual = '1h';
 
 export interface Range {
@@ -21,17 +23,8 @@ export function RangeChoice({ query }: { readonly query: Readonly<Record<string,
   const { since, until } = rangeOf(query);
   const isChosen = until !== undefined;
   return (
-    <nav class="segments" aria-label="Period">
-      {ranges.map(([value, label]) => (
-        <a
-          key={value}
-          href={hrefOf([], { since: value })}
-          aria-current={!isChosen && value === since ? 'true' : undefined}
-        >
-          {label}
-        </a>
-      ))}
+    <PeriodChoice name="since" choices={ranges} current={isChosen ? undefined : since}>
       {isChosen && <span aria-current="true">the selected period</span>}
-    </nav>
+    </PeriodChoice>
   );
 }

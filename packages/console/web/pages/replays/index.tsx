@@ -23,6 +23,11 @@ const words = {
 
 type Row = Schema['SummariseDeadLettersAnswer']['items'][number];
 
+interface Asked {
+  readonly destination: string;
+  readonly reason: string;
+}
+
 /** More rows would hold the browser. */
 const maxRows = 100;
 
@@ -32,7 +37,7 @@ export default function ReplaysPage({ steps, query }: PageProps) {
 
 function DeadLetters({ query }: Pick<PageProps, 'query'>) {
   const { destination, reason, since } = query;
-  const [asked, setAsked] = useState<{ destination: string; reason: string } | undefined>(undefined);
+  const [asked, setAsked] = useState<Asked>();
   const summary = useGet('/v1/dead-letters/summary', {
     query: { destination, reason, since, limit: maxRows },
   });
@@ -44,23 +49,20 @@ function DeadLetters({ query }: Pick<PageProps, 'query'>) {
       cell: ({ destinationId: id }) =>
         id === undefined ? '–' : <a href={hrefOf(['destinations', id])}>{id}</a>,
     },
-    { title: 'Reason', kind: 'wrap', cell: ({ reason }) => <Reason of={reason} /> },
+    {
+      // With the actions, which stay in sight on a phone.
+      title: 'Reason',
+      kind: 'wrap',
+      cell: (row) => (
+        <div class="stack tight">
+          <Reason of={row.reason} />
+          <Actions row={row} onReplay={setAsked} />
+        </div>
+      ),
+    },
     { title: 'Dead letters', kind: 'number', cell: ({ deadLetters }) => formatCount(deadLetters) },
     { title: 'Replayed', kind: 'number', cell: ({ replayed }) => formatCount(replayed) },
     { title: 'Latest', cell: ({ newestAt }) => <Ago at={newestAt} /> },
-    {
-      title: 'Deliveries',
-      cell: ({ destinationId, reason = '', deadLetters, replayed, replayable }) => (
-        <span class="row">
-          <a href={hrefOf(['deliveries'], { status: 'dead', destination: destinationId })}>Deliveries</a>
-          {may('write') && replayable && deadLetters > replayed && destinationId !== undefined && (
-            <Button small onClick={() => setAsked({ destination: destinationId, reason })}>
-              Replay …
-            </Button>
-          )}
-        </span>
-      ),
-    },
   ];
   return (
     <div class="stack wide">
@@ -101,5 +103,24 @@ function DeadLetters({ query }: Pick<PageProps, 'query'>) {
         />
       )}
     </div>
+  );
+}
+
+function Actions({ row, onReplay }: { readonly row: Row; readonly onReplay: (asked: Asked) => void }) {
+  const { destinationId: destination, reason = '', deadLetters, replayed, replayable } = row;
+  return (
+    <span class="row">
+      <a href={hrefOf(['deliveries'], { status: 'dead', destination })}>Deliveries</a>
+      {may('write') && replayable && deadLetters > replayed && destination !== undefined && (
+        <Button
+          small
+          onClick={() => {
+            onReplay({ destination, reason });
+          }}
+        >
+          Replay …
+        </Button>
+      )}
+    </span>
   );
 }

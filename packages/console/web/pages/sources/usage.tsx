@@ -34,7 +34,7 @@ export function Usage({ id }: { readonly id: string }) {
           isByDay
           times={days.map(({ day }) => Date.parse(day))}
           series={[
-            { label: 'Calls', tone: 'accent', isArea: true, values: days.map(({ calls }) => calls) },
+            { label: 'Calls', tone: 'accent', values: days.map(({ calls }) => calls) },
             { label: 'Blocked calls', tone: 'warning', values: days.map(({ filtered }) => filtered) },
           ]}
         />

@@ -19,24 +19,23 @@ type Sample = Failure['samples'][number];
 
 const columns: readonly Column<Sample>[] = [
   {
-    title: 'Delivery',
-    cell: ({ deliveryId }) => (
-      <a class="row-link mono" href={hrefOf(['deliveries', deliveryId])}>
-        {deliveryId.slice(0, 8)}
+    title: 'Time',
+    cell: ({ deliveryId, startedAt }) => (
+      <a class="row-link" href={hrefOf(['deliveries', deliveryId])}>
+        <Time at={startedAt} />
       </a>
     ),
   },
-  { title: 'Attempt', kind: 'number', cell: ({ attempt }) => attempt },
-  { title: 'Outcome', cell: ({ outcome }) => <Status of={outcome} /> },
-  { title: 'Time', cell: ({ startedAt }) => <Time at={startedAt} /> },
   {
     title: 'Response',
     kind: 'wrap',
     cell: ({ urls }) =>
       urls.map(({ url, status, reason, detail, latencyMs, exchange }, index) => (
         <div key={index}>
-          <code>{url}</code> {status ?? <Reason of={reason} />} {detail}{' '}
-          <span class="quiet">{formatDuration(latencyMs)}</span>
+          {status ?? <Reason of={reason} />} {detail}{' '}
+          <span class="quiet">
+            {formatDuration(latencyMs)} · {url}
+          </span>
           {exchange?.responseBody !== undefined && (
             <div>
               <code class="breakable">{exchange.responseBody.slice(0, shownBody)}</code>
@@ -45,6 +44,8 @@ const columns: readonly Column<Sample>[] = [
         </div>
       )),
   },
+  { title: 'Outcome', cell: ({ outcome }) => <Status of={outcome} /> },
+  { title: 'Attempt', kind: 'number', cell: ({ attempt }) => attempt },
 ];
 
 interface FailuresProps {

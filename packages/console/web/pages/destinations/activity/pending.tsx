@@ -8,7 +8,7 @@ import { Card, Empty } from '../../../parts/card.tsx';
 import { formatCount, formatTier } from '../../../parts/format.ts';
 import { Reason } from '../../../parts/status.tsx';
 import { Table, type Column } from '../../../parts/table.tsx';
-import { Ago, Time } from '../../../parts/time.tsx';
+import { Ago, Due, Time } from '../../../parts/time.tsx';
 import { hrefOf } from '../../../url/location.ts';
 import type { Destination } from '../draft.ts';
 
@@ -17,7 +17,7 @@ type Row = Schema['PendingDeliveries'];
 
 const columns: readonly Column<Row>[] = [
   {
-    title: 'Pending in',
+    title: 'Waiting for',
     cell: ({ tier }) => formatTier(tier),
   },
   { title: 'Reason', kind: 'wrap', cell: ({ reason }) => <Reason of={reason} /> },
@@ -102,7 +102,7 @@ function WaitsFor({ pending }: { readonly pending: Schema['DestinationPending'] 
       {nextDueAt !== undefined && (
         <>
           {' · '}
-          {isOpen ? 'next probe' : 'next attempt'} <Ago at={nextDueAt} />
+          {isOpen ? 'next probe' : 'next attempt'} <Due at={nextDueAt} />
         </>
       )}
       {oldestAt !== undefined && (

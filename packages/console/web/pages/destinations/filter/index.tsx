@@ -53,7 +53,7 @@ export function FilterPart(props: VersionProps<Destination>) {
     return <ConflictCard kind="destination" change={change} divergence={divergence} />;
   }
   return (
-    <div class="columns">
+    <div class="columns filter">
       <Card title="Filter">
         <Form
           state={change}
