@@ -30,7 +30,10 @@ function page(
     group,
     scope: access === 'admins' ? 'admin' : 'read',
     forLimited: access === 'everybody',
-    load,
+    load: async () => {
+      const [loaded] = await Promise.all([load(), import('../style/of-pages.ts')]);
+      return loaded;
+    },
   };
 }
 

@@ -11,9 +11,11 @@ interface AskProps {
   /** The text of the button. */
   readonly action: string;
   readonly onAsk: (id: string) => void;
+  /** The field has the focus while nothing is shown. */
+  readonly autofocus?: boolean;
 }
 
-export function Ask({ id, label, hint, action, onAsk }: AskProps) {
+export function Ask({ id, label, hint, action, onAsk, autofocus = true }: AskProps) {
   const [typed, setTyped] = useState(id);
   useLayoutEffect(() => setTyped(id), [id]);
   return (
@@ -26,7 +28,14 @@ export function Ask({ id, label, hint, action, onAsk }: AskProps) {
         if (typed.trim() !== '') onAsk(typed.trim());
       }}
     >
-      <TextField label={label} value={typed} onValue={setTyped} mono autofocus={id === ''} hint={hint} />
+      <TextField
+        label={label}
+        value={typed}
+        onValue={setTyped}
+        mono
+        autofocus={autofocus && id === ''}
+        hint={hint}
+      />
       <Button type="submit" kind="main-action">
         {action}
       </Button>

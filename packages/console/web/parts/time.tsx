@@ -33,7 +33,7 @@ export function Time({ at, both }: { readonly at: string | number; readonly both
   return (
     <time dateTime={date.toISOString()} title={utc} class="numeric">
       {local}
-      {both && <span class="quiet small">{utc === `${local} UTC` ? ' UTC' : ` · ${utc}`}</span>}
+      {both && (utc === `${local} UTC` ? ' UTC' : <div class="quiet small">{utc}</div>)}
     </time>
   );
 }

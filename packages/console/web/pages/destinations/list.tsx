@@ -37,7 +37,10 @@ const columns: readonly Column<Schema['DestinationWithHealth']>[] = [
   { title: 'Success rate (1 h)', kind: 'number', cell: ({ health }) => <SuccessRate of={health} /> },
   { title: 'Last success', cell: ({ health }) => <LastSuccess of={health} /> },
   { title: 'Pending', kind: 'number', cell: ({ health }) => health && formatCount(health.pending) },
-  { title: 'Sources', cell: ({ destination }) => destination.sources.join(', '), kind: 'wrap' },
+  {
+    title: 'Sources',
+    cell: ({ destination }) => <div class="cut url">{destination.sources.join(', ')}</div>,
+  },
   {
     title: 'URLs',
     cell: ({ destination }) =>

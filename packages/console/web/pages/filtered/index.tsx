@@ -103,7 +103,7 @@ function Row({ event: one }: { readonly event: FilteredEvent }) {
       <span class="cut">
         {sourceId} → {destinationId ?? 'none'}
       </span>
-      <span class="cut">
+      <span class="cut" title={rule?.text}>
         <Reason of={reason} /> {rule && <code>{rule.text}</code>}
       </span>
       <span class="cut quiet">{userKey}</span>

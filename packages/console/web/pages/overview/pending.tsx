@@ -47,7 +47,7 @@ export function Breakers({ overview }: { readonly overview: Schema['Overview'] |
               open since <Time at={openSince} />
             </span>
           )}
-          <Badge tone="bad">{formatCount(deliveries)} pending until its probe</Badge>
+          <Badge tone="bad">{formatCount(deliveries)} pending</Badge>
         </li>
       ))}
     </ul>

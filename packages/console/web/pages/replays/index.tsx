@@ -45,17 +45,19 @@ function DeadLetters({ query }: Pick<PageProps, 'query'>) {
   const omitted = summary.data?.omitted ?? 0;
   const columns: readonly Column<Row>[] = [
     {
-      title: 'Destination',
-      cell: ({ destinationId: id }) =>
-        id === undefined ? '–' : <a href={hrefOf(['destinations', id])}>{id}</a>,
-    },
-    {
       // With the actions, which stay in sight on a phone.
-      title: 'Reason',
-      kind: 'wrap',
+      title: 'Destination and reason',
+      kind: 'main',
       cell: (row) => (
         <div class="stack tight">
-          <Reason of={row.reason} />
+          <span>
+            {row.destinationId === undefined ? (
+              '–'
+            ) : (
+              <a href={hrefOf(['destinations', row.destinationId])}>{row.destinationId}</a>
+            )}
+            : <Reason of={row.reason} />
+          </span>
           <Actions row={row} onReplay={setAsked} />
         </div>
       ),

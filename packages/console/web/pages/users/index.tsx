@@ -29,16 +29,16 @@ const eventColumn = <Item extends { readonly event?: string; readonly type: stri
 
 const deliveryColumns: readonly Column<Schema['Delivery']>[] = [
   eventColumn(({ deliveryId }) => hrefOf(['deliveries', deliveryId])),
-  { title: 'Status', cell: ({ status }) => <Status of={status} /> },
   { title: 'Time', cell: ({ createdAt }) => <Time at={createdAt} /> },
+  { title: 'Status', cell: ({ status }) => <Status of={status} /> },
   { title: 'Source', cell: ({ sourceId }) => sourceId },
   { title: 'Destination', cell: ({ destinationId }) => destinationId },
 ];
 
 const filteredColumns: readonly Column<Schema['FilteredEvent']>[] = [
   eventColumn(({ eventId }) => hrefOf(['why', eventId])),
-  { title: 'Reason', kind: 'wrap', cell: ({ reason }) => <Reason of={reason} /> },
   { title: 'Time', cell: ({ decidedAt }) => <Time at={decidedAt} /> },
+  { title: 'Reason', kind: 'wrap', cell: ({ reason }) => <Reason of={reason} /> },
   { title: 'Source', cell: ({ sourceId }) => sourceId },
   { title: 'Destination', cell: ({ destinationId }) => destinationId ?? 'none' },
 ];

@@ -22,6 +22,7 @@ export default function WhyPage({ steps, query }: PageProps) {
       <div class="columns">
         <Ask
           id={id}
+          autofocus={user === ''}
           label="Event id"
           hint="The messageId: in the call, in the SDK's log, or on the page of a delivery."
           action="Explain"
@@ -32,6 +33,7 @@ export default function WhyPage({ steps, query }: PageProps) {
         {!isLimited.value && (
           <Ask
             id={user}
+            autofocus={false}
             label="User id"
             hint="The exact userId, or the anonymousId of calls without one."
             action="Find events"

@@ -19,30 +19,23 @@ type Sample = Failure['samples'][number];
 
 const columns: readonly Column<Sample>[] = [
   {
-    title: 'Time',
-    cell: ({ deliveryId, startedAt }) => (
-      <a class="row-link" href={hrefOf(['deliveries', deliveryId])}>
-        <Time at={startedAt} />
-      </a>
-    ),
-  },
-  {
     title: 'Response',
-    kind: 'wrap',
-    cell: ({ urls }) =>
-      urls.map(({ url, status, reason, detail, latencyMs, exchange }, index) => (
-        <div key={index}>
-          {status ?? <Reason of={reason} />} {detail}{' '}
-          <span class="quiet">
-            {formatDuration(latencyMs)} · {url}
-          </span>
-          {exchange?.responseBody !== undefined && (
-            <div>
+    kind: 'main',
+    cell: ({ deliveryId, startedAt, urls }) => (
+      <>
+        <a class="row-link" href={hrefOf(['deliveries', deliveryId])}>
+          <Time at={startedAt} />
+        </a>
+        {urls.map(({ url, status, reason, detail, latencyMs, exchange }) => (
+          <div key={url} title={url}>
+            {status ?? <Reason of={reason} />} {detail} <span class="quiet">{formatDuration(latencyMs)}</span>{' '}
+            {exchange?.responseBody !== undefined && (
               <code class="breakable">{exchange.responseBody.slice(0, shownBody)}</code>
-            </div>
-          )}
-        </div>
-      )),
+            )}
+          </div>
+        ))}
+      </>
+    ),
   },
   { title: 'Outcome', cell: ({ outcome }) => <Status of={outcome} /> },
   { title: 'Attempt', kind: 'number', cell: ({ attempt }) => attempt },
