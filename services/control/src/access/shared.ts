@@ -154,7 +154,7 @@ export const shared = {
     holder: 'token',
     ofOne: 2,
     ofLimited: 0,
-    ends: 'the topics are read, at the latest after 20 seconds',
+    ends: "the topics are read, at the latest after 20 seconds; or 17,500 records of a user's partition",
   },
   exports: {
     kind: 'places',

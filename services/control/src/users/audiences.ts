@@ -41,6 +41,7 @@ export async function readUserAudiences(
   signal.addEventListener('abort', close, { once: true });
   try {
     for await (const records of scan) {
+      if (signal.aborted) break;
       for (const record of records) {
         if (record.key?.subarray(-ending.length).equals(ending) !== true) continue;
         const key = record.key.toString();
