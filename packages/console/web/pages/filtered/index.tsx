@@ -53,7 +53,7 @@ export default function FilteredPage({ query }: PageProps) {
           what={['filtered event', 'filtered events']}
           head={
             <div class="filtered-row">
-              {['Time', 'Event', 'Source → destination', 'Reason', 'User'].map((title) => (
+              {['Time', 'Event', 'From → to', 'Reason', 'User'].map((title) => (
                 <span key={title}>{title}</span>
               ))}
             </div>
