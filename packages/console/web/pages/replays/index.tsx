@@ -114,12 +114,7 @@ function Actions({ row, onReplay }: { readonly row: Row; readonly onReplay: (ask
     <span class="row">
       <a href={hrefOf(['deliveries'], { status: 'dead', destination })}>Deliveries</a>
       {may('write') && replayable && deadLetters > replayed && destination !== undefined && (
-        <Button
-          small
-          onClick={() => {
-            onReplay({ destination, reason });
-          }}
-        >
+        <Button small onClick={() => onReplay({ destination, reason })}>
           Replay …
         </Button>
       )}

@@ -56,9 +56,7 @@ export default function UsersPage({ steps }: PageProps) {
         label="User id"
         hint="The exact userId, or the anonymousId of calls without one."
         action="Show"
-        onAsk={(asked) => {
-          go(['users', asked]);
-        }}
+        onAsk={(asked) => go(['users', asked])}
       />
       {id === '' ? <Empty title="What happened to a user's events?" /> : <User key={id} id={id} />}
     </div>

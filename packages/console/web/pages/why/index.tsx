@@ -26,9 +26,7 @@ export default function WhyPage({ steps, query }: PageProps) {
           label="Event id"
           hint="The messageId: in the call, in the SDK's log, or on the page of a delivery."
           action="Explain"
-          onAsk={(asked) => {
-            go(['why', asked]);
-          }}
+          onAsk={(asked) => go(['why', asked])}
         />
         {!isLimited.value && (
           <Ask
@@ -37,9 +35,7 @@ export default function WhyPage({ steps, query }: PageProps) {
             label="User id"
             hint="The exact userId, or the anonymousId of calls without one."
             action="Find events"
-            onAsk={(asked) => {
-              go(['why'], { user: asked });
-            }}
+            onAsk={(asked) => go(['why'], { user: asked })}
           />
         )}
       </div>
