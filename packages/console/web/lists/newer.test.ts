@@ -8,7 +8,7 @@ interface Item {
 }
 
 const keyOf = ({ id }: Item): string => id;
-const itemsOf = (ids: string): Item[] => [...ids].map((id) => ({ id }));
+const itemsOf = (ids: string): Item[] => Array.from(ids, (id) => ({ id }));
 
 test('what is shown stays in its place with its newest content, and what is new is counted', () => {
   const first = [{ id: 'd' }, { id: 'c', status: 'dead' }, { id: 'b' }];
