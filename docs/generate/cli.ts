@@ -1,4 +1,4 @@
-/** docs/cli.md: one line for each command, in the groups of `tailrace --help`. */
+/** docs/cli.md: the commands by name, in the groups of `tailrace --help`, which says what each does. */
 import type { Command } from 'commander';
 import { isGroup } from '../../packages/cli/src/declare.ts';
 import { buildProgram } from '../../packages/cli/src/program.ts';
@@ -8,7 +8,7 @@ const introduction = `# Command line
 All commands of \`tailrace\`. [packages/cli](../packages/cli/README.md) explains common tasks. This page is generated from the command line: run
 \`npm run docs:cli\` after a change.
 
-- **Help**: \`tailrace --help\` lists the commands. \`tailrace <command> --help\` has the options, examples and environment variables of one.
+- **Help**: \`tailrace --help\` says what each command does. \`tailrace <command> --help\` has the options, examples and environment variables of one.
 - **Output**: results go to standard output as text, as JSON with \`-o json\`, or as YAML with \`-o yaml\`. Everything else goes to standard error.
 - **Exit codes**: 0 done, 1 failed, 2 invalid command line or settings, 130 interrupted. The help of a command names others that it has.
 - **Environment**: commands that use the management API read \`TAILRACE_URL\` and \`TAILRACE_API_TOKEN\`, those that use Kafka \`KAFKA_BROKERS\`;
@@ -19,16 +19,15 @@ export function cliPage(): string {
   const groups = new Map<string, string[]>();
   for (const command of buildProgram(() => () => Promise.resolve()).commands) {
     const heading = command.helpGroup().replace(/:$/, '');
-    groups.set(heading, [...(groups.get(heading) ?? []), ...linesOf(command, 'tailrace')]);
+    groups.set(heading, [...(groups.get(heading) ?? []), ...namesOf(command)]);
   }
-  const sections = [...groups].map(([heading, lines]) => `## ${heading}\n\n${lines.join('\n')}\n`);
+  const sections = [...groups].map(([heading, names]) => `## ${heading}\n\n${names.join(', ')}\n`);
   return [introduction, ...sections].join('\n');
 }
 
-/** A line for the command, or for each command below it. */
-function linesOf(command: Command, parent: string): string[] {
-  const below = command.commands.flatMap((one) => linesOf(one, `${parent} ${command.name()}`));
+/** The command, and each command below it. */
+function namesOf(command: Command, parent: readonly string[] = []): string[] {
+  const below = command.commands.flatMap((one) => namesOf(one, [...parent, command.name()]));
   if (isGroup(command)) return below;
-  const synopsis = command.createHelp().subcommandTerm(command);
-  return [`- \`${parent} ${synopsis}\`: ${command.summary()}`, ...below];
+  return [`\`${[...parent, command.createHelp().subcommandTerm(command)].join(' ')}\``, ...below];
 }
