@@ -24,9 +24,7 @@ export function useLive(handlers: LiveHandlers): void {
   latest.current = handlers;
   useEffect(() => {
     watching.add(latest);
-    return () => {
-      watching.delete(latest);
-    };
+    return () => watching.delete(latest);
   }, []);
 }
 

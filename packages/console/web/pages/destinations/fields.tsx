@@ -97,9 +97,8 @@ export function DestinationFields({
 
 function UrlFields({ draft, onDraft, error }: FieldsProps) {
   const { urls } = draft;
-  const change = (index: number, changes: Partial<UrlDraft>): void => {
+  const change = (index: number, changes: Partial<UrlDraft>): void =>
     onDraft({ ...draft, urls: urls.map((one, at) => (at === index ? { ...one, ...changes } : one)) });
-  };
   return (
     <fieldset class="stack tight">
       <legend>URLs</legend>
@@ -113,17 +112,13 @@ function UrlFields({ draft, onDraft, error }: FieldsProps) {
               value={url}
               mono
               placeholder="https://example.com/events"
-              onValue={(typed) => {
-                change(index, { url: typed });
-              }}
+              onValue={(typed) => change(index, { url: typed })}
               problem={problemOf(error, `${path}.url`)}
             />
             <ChoiceField
               label={`Method of URL ${index + 1}`}
               value={method}
-              onValue={(chosen) => {
-                change(index, { method: chosen });
-              }}
+              onValue={(chosen) => change(index, { method: chosen })}
               choices={methods}
             />
             <TextField
@@ -131,18 +126,14 @@ function UrlFields({ draft, onDraft, error }: FieldsProps) {
               hint={words.headersHint}
               value={headers}
               lines={2}
-              onValue={(typed) => {
-                change(index, { headers: typed });
-              }}
+              onValue={(typed) => change(index, { headers: typed })}
               problem={problemWithin(error, `${path}.headers`)}
             />
             {urls.length > 1 && (
               <div class="row">
                 <Button
                   small
-                  onClick={() => {
-                    onDraft({ ...draft, urls: urls.filter((_, at) => at !== index) });
-                  }}
+                  onClick={() => onDraft({ ...draft, urls: urls.filter((_, at) => at !== index) })}
                 >
                   {`Remove URL ${index + 1}`}
                 </Button>
@@ -153,12 +144,7 @@ function UrlFields({ draft, onDraft, error }: FieldsProps) {
       })}
       {urls.length < maxUrls && (
         <div class="row">
-          <Button
-            small
-            onClick={() => {
-              onDraft(withUrl(draft));
-            }}
-          >
+          <Button small onClick={() => onDraft(withUrl(draft))}>
             Add a URL
           </Button>
         </div>
@@ -205,9 +191,7 @@ function SecretField({ secret, onSecret, problem }: SecretProps) {
           title="New secret"
           lead="Copy it to the receiver now. Once you save, it signs every request and cannot be shown again."
           secret={made}
-          onClose={() => {
-            setMade(undefined);
-          }}
+          onClose={() => setMade(undefined)}
         />
       )}
     </div>

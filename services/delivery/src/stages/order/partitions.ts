@@ -77,9 +77,7 @@ export class OrderedPartitions<J extends Received> {
     };
     this.#partitions.set(work.partition, partition);
     if (this.#unread.length === 0) {
-      this.#reading = new Promise((resolve) => {
-        setTimeout(() => resolve(this.#read()), gatherMs);
-      });
+      this.#reading = new Promise((resolve) => setTimeout(() => resolve(this.#read()), gatherMs));
     }
     this.#unread.push(partition);
     return { partition, read: this.#reading };
