@@ -6,7 +6,7 @@ import { valuesSchema } from './chart/values.ts';
 import { cliPage } from './cli.ts';
 import { errorsPage } from './errors.ts';
 import { metricsPage } from './metrics.ts';
-import { permissionsFile, permissionsPage } from './permissions.ts';
+import { permissionsFile } from './permissions.ts';
 import { settingsPage } from './settings.ts';
 import { threatModelPage } from './threat-model.ts';
 
@@ -24,7 +24,6 @@ export const pages: Readonly<Record<string, GeneratedFile>> = {
   cli: { file: 'docs/cli.md', text: cliPage },
   capacity: { file: 'infra/CAPACITY.md', text: capacityPage },
   'chart-settings': { file: 'infra/chart/files/settings.json', text: settingsFile },
-  permissions: { file: 'infra/PERMISSIONS.md', text: permissionsPage },
   'chart-permissions': { file: 'infra/chart/files/permissions.yaml', text: permissionsFile },
   'chart-topics': { file: 'infra/chart/files/topics.json', text: topicsFile },
   'chart-networks': { file: 'infra/chart/files/networks.json', text: networksFile },

@@ -1,5 +1,5 @@
 /**
- * The permissions of each part of Tailrace in Kafka: the ACLs of its user. `tailrace permissions`, infra/PERMISSIONS.md and the
+ * The permissions of each part of Tailrace in Kafka: the ACLs of its user. `tailrace permissions` and the
  * chart are made from this table. test/infra/live/kafka-permissions.test.ts proves on a broker that these suffice and that each of them is needed.
  *
  * DescribeConfigs of a service is for the metric that compares the age of records with the retention of their topic.
