@@ -29,5 +29,5 @@ export function cliPage(): string {
 function namesOf(command: Command, parent: readonly string[] = []): string[] {
   const below = command.commands.flatMap((one) => namesOf(one, [...parent, command.name()]));
   if (isGroup(command)) return below;
-  return [`\`${[...parent, command.createHelp().subcommandTerm(command)].join(' ')}\``, ...below];
+  return [`\`${[...parent, command.name()].join(' ')}\``, ...below];
 }

@@ -1,7 +1,6 @@
 /** The generated files of the repository, by the name that `npm run docs <name>` takes. */
 import { capacityPage } from './capacity/page.ts';
 import { networksFile, settingsFile, topicsFile } from './chart/files.ts';
-import { valuesPage } from './chart/values-page.ts';
 import { valuesSchema } from './chart/values.ts';
 import { cliPage } from './cli.ts';
 import { errorsPage } from './errors.ts';
@@ -28,5 +27,4 @@ export const pages: Readonly<Record<string, GeneratedFile>> = {
   'chart-topics': { file: 'infra/chart/files/topics.json', text: topicsFile },
   'chart-networks': { file: 'infra/chart/files/networks.json', text: networksFile },
   'chart-schema': { file: 'infra/chart/values.schema.json', text: valuesSchema },
-  'chart-values': { file: 'infra/chart/VALUES.md', text: valuesPage },
 };

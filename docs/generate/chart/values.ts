@@ -1,4 +1,4 @@
-/** The values of infra/chart: their forms and meanings, which are values.schema.json and VALUES.md. Defaults are in values.yaml. */
+/** The values of infra/chart: their forms and meanings, which are values.schema.json. Defaults are in values.yaml. */
 import { settingMaps, settingSource, sharedSettingMaps } from './setting-schemas.ts';
 import { settingsByProcess } from './settings.ts';
 
