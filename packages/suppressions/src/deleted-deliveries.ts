@@ -15,7 +15,7 @@ export function isOfDeletedUser(
   delivery: Delivery,
   writtenAt: number,
   deleted: Pick<DeletedUsers, 'deletions' | 'deletionsOf'>,
-  userId: () => unknown = () => userIdOf(delivery.body),
+  userId: () => unknown = () => userIdOf(delivery),
 ): boolean {
   const { type, sourceId, body } = delivery;
   // A dead letter of a deleted user has no body. It stays unsent where the deletion was lifted and the dead letter is replayed.
@@ -44,9 +44,11 @@ function wasAcceptedBefore(delivery: Delivery, writtenAt: number, { at, before }
 }
 
 /** The id of the user in the body. The key alone may be an anonymousId. Called for deleted users only, because it parses the body. */
-function userIdOf(body: Buffer): unknown {
+function userIdOf({ body, contentType }: Delivery): unknown {
   try {
-    const call = JSON.parse(body.toString()) as Readonly<Record<string, unknown>> | null;
+    const text = body.toString();
+    const json = contentType === 'form' ? new URLSearchParams(text).get('payload') : text;
+    const call = JSON.parse(json ?? '') as Readonly<Record<string, unknown>> | null;
     // An alias has its ids under keys of its own.
     return call?.['userId'] ?? call?.['User ID'];
   } catch {

@@ -55,6 +55,16 @@ describe('a delivery of a deleted user', () => {
     );
   });
 
+  test('9.5 12.6 is not sent as a form either', async () => {
+    await using stage = new Stage();
+    await stage.configure({ ...crm, settings: { ...crm.settings, contentType: 'form' } });
+    await deleteUser(stage, 'ada');
+    const payload = JSON.stringify({ version: 1, type: 'track', userId: 'ada' });
+    const body = Buffer.from(new URLSearchParams({ payload }).toString());
+    assert.deepEqual(await sentOf(stage, [deliveryOf('ada', { contentType: 'form', body })]), []);
+    assert.equal((await stage.deadLetter()).reason, 'user-deleted');
+  });
+
   const minuteMs = 60_000;
   for (const [clock, aheadMs] of [
     ['50 minutes ahead', 50 * minuteMs],
