@@ -92,6 +92,14 @@ test('6.9 hashed values are the SHA-256 of salt and value, so that they join, an
   assert.equal(salted.properties['email'], hash('sha256', 'ada@example.com'));
 });
 
+test('6.9 a field that the event lacks has no hash', () => {
+  const event = eventOf('{"type":"screen","userId":"u-1","timestamp":"2026-11-21T09:43:25.118Z"}');
+  assert.equal(
+    bodyFor(event, { ...crm, fields: { hash: ['name', 'context', 'properties.total'] } }),
+    webhookBody(event),
+  );
+});
+
 test('6.9 renamed fields have another key, with their hash, and replace one that has it', () => {
   const rename = { 'properties.email': 'mail', 'properties.total': 'a.b', 'properties.products.*.sku': 'id' };
   const { properties } = bodyWith({ hash: ['properties.email'], rename });

@@ -112,6 +112,8 @@ interface Pass {
 function rewrite(value: unknown, trees: readonly Tree[], pass: Pass): unknown {
   if (typeof value !== 'object' || value === null || isRawNumber(value)) return pass.other(value);
   const change = (inner: unknown, below: readonly Tree[]): unknown => {
+    // The document has the key of a field that the event lacks.
+    if (inner === undefined) return undefined;
     if (below.length === 0) return pass.other(inner);
     return below.some(({ isLeaf }) => isLeaf) ? pass.named(inner) : rewrite(inner, below, pass);
   };
