@@ -63,28 +63,26 @@ export function unmaskDestination(
 ): { readonly value: unknown } | { readonly problems: readonly Problem[] } {
   const copy = structuredClone(wanted);
   const problems: Problem[] = [];
+  const added = stored && addedUrl(copy, stored);
   for (const { path, value, replace } of maskedSecretsOf(copy)) {
     if (value !== secretMask) continue;
     const kept = stored && storedSecret(stored, copy as Destination, path);
-    if (kept !== undefined) replace(kept);
-    else problems.push(problem(path, 'is the mask of a secret, and no secret is stored here; set a value'));
+    if (kept === undefined) {
+      problems.push(problem(path, 'is the mask of a secret, and no secret is stored here; set a value'));
+    } else if (path[1] === 'auth' && added !== undefined) {
+      problems.push(problem(path, `has to be given again, because settings.webhooks[${added}].url is new`));
+    } else replace(kept);
   }
-  problems.push(...authForNewUrls(copy, stored));
   return problems.length === 0 ? { value: copy } : { problems };
 }
 
-/** The stored password or token is never sent to another receiver: with a new URL it has to be given again. */
-function authForNewUrls(wanted: unknown, stored: Destination | undefined): Problem[] {
-  const settings = field(wanted, 'settings');
-  const known = new Set<unknown>(stored?.settings.webhooks.map(({ url }) => url));
-  const added = items(field(settings, 'webhooks')).findIndex((webhook) => !known.has(field(webhook, 'url')));
-  if (added < 0) return [];
-  return (['password', 'token'] as const).flatMap((key) => {
-    const kept = stored?.settings.auth?.[key];
-    if (kept === undefined || field(field(settings, 'auth'), key) !== kept) return [];
-    const rule = `has to be given again, because settings.webhooks[${added}].url is new`;
-    return [problem(['settings', 'auth', key], rule)];
-  });
+/** The index of a URL that is not stored: the stored password or token of `auth` is never sent to another receiver. */
+function addedUrl(wanted: unknown, stored: Destination): number | undefined {
+  const known = new Set<unknown>(stored.settings.webhooks.map(({ url }) => url));
+  const added = items(field(field(wanted, 'settings'), 'webhooks')).findIndex(
+    (webhook) => !known.has(field(webhook, 'url')),
+  );
+  return added < 0 ? undefined : added;
 }
 
 function storedSecret(stored: Destination, wanted: Destination, path: FieldPath): string | undefined {

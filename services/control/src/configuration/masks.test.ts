@@ -66,6 +66,9 @@ test('17.5 the password and token of auth are masked, and kept for the same URLs
       },
     ]);
   }
+  const again = { settings: { ...moved, auth: settings.auth } };
+  await control.expect(200, { method: 'PATCH', path, body: again });
+  await control.expect(200, { method: 'PATCH', path, body: { settings: { webhooks } } });
   const auth = { token: 'S3CRET-token' };
   const changed = { settings: { ...moved, auth: { ...auth, username: null, password: null } } };
   const { settings: shown } = await control.expect(200, { method: 'PATCH', path, body: changed });
