@@ -66,11 +66,12 @@ function checkLimits(caller: Caller | undefined, write: Entry, current: ConfigSn
   const wanted = ratesOf(write.entry);
   const allowed = ratesOf(current[kind](id));
   // A first limit takes the place of the one that the source has in ingest while others send, which may be lower.
-  const isFirst = kind === 'source' && allowed.calls === Infinity && wanted.calls < Infinity;
-  if (isFirst || wanted.calls > allowed.calls || wanted.bytes > allowed.bytes) {
+  const isFirst = kind === 'source' && allowed.rateLimit === Infinity && wanted.rateLimit < Infinity;
+  const isMore = (Object.keys(wanted) as (keyof Rates)[]).some((rate) => wanted[rate] > allowed[rate]);
+  if (isFirst || isMore) {
     throw new TailraceError(
       'forbidden',
-      'A limited token may lower a rate limit. It may not raise or remove it, or give a source without a rateLimit one.',
+      'A limited token may lower rateLimit, burst and maxInFlight. It may not raise or remove them, or give a source without a rateLimit one.',
     );
   }
   if (write.kind !== 'destination') return;
@@ -87,12 +88,19 @@ function checkLimits(caller: Caller | undefined, write: Entry, current: ConfigSn
   );
 }
 
-/** An entry without a limit of calls or requests has the highest; one of bytes has a default. */
-function ratesOf(entry: Source | Destination | Notification | undefined): {
-  readonly calls: number;
+interface Rates {
+  readonly rateLimit: number;
   readonly bytes: number;
-} {
-  const bytes = entry && 'rateLimitBytes' in entry ? entry.rateLimitBytes : undefined;
-  const calls = entry && 'rateLimit' in entry ? entry.rateLimit : undefined;
-  return { calls: calls ?? Infinity, bytes: bytes ?? defaultRateLimitBytes };
+  readonly burst: number;
+  readonly maxInFlight: number;
 }
+
+/** An entry without a limit has the highest; bytes and bursts have a default. */
+function ratesOf(entry: Source | Destination | Notification | undefined): Rates {
+  const given: Partial<Source & Destination> = entry ?? {};
+  const { rateLimit = Infinity, rateLimitBytes = defaultRateLimitBytes, maxInFlight = Infinity } = given;
+  return { rateLimit, bytes: rateLimitBytes, burst: given.burst ?? defaultBurst(rateLimit), maxInFlight };
+}
+
+/** That of delivery: a tenth of a second. */
+const defaultBurst = (rateLimit: number): number => Math.max(1, rateLimit / 10);
