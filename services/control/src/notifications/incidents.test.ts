@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Destination, Notification, Source } from '@tailrace/config';
 import type { ReportedDestination } from '../operations/reported.ts';
-import { changesOf, incidentsOf, keyOf, type Facts } from './incidents.ts';
+import { changesOf, incidentsOf, keyOf, lastingOf, type Facts } from './incidents.ts';
 import { groupOf, linesOf, messageOf, pagerDutyBodies, slackBody } from './message.ts';
 
 const now = Date.parse('2026-11-27T12:00:00.000Z');
@@ -89,6 +89,17 @@ test('only what was told is over, and of sources nothing while the history does 
   assert.deepEqual(changes, { opened: [], over: [...told], open: 0 });
   const unknown = factsOf({});
   assert.deepEqual(changesOf(incidentsOf(all, unknown, now), told, unknown).over, ['destination.failing/a']);
+  const forgotten = { ...known, receivedAt: new Map() };
+  assert.deepEqual(changesOf([], told, forgotten).over, ['destination.failing/a']);
+});
+
+test('what was told lasts as long as it did not end meanwhile, whatever the notification tells now', () => {
+  const since = minutesAgo(30);
+  const reported = { a: { failingSince: since }, b: { failingSince: minutesAgo(15) } };
+  const facts = factsOf({ reported, silent: { web: 30, app: 1 } });
+  const keys = ['destination.failing/a', 'destination.failing/b', 'source.silent/web', 'source.silent/app'];
+  const told = new Map(keys.map((key) => [key, { since }]));
+  assert.deepEqual([...lastingOf(told, facts, now)].sort(), ['destination.failing/a', 'source.silent/web']);
 });
 
 test('a thousand incidents are one message of bounded size', () => {

@@ -103,6 +103,19 @@ function reasonsOf(counts: Readonly<Record<string, number>> = {}): string {
     .join(', ');
 }
 
+/** The keys of what was told and lasts, also where the notification was changed and does not tell of it any more. */
+export function lastingOf(
+  told: ReadonlyMap<string, { readonly since: string }>,
+  facts: Facts,
+  now: number,
+): ReadonlySet<string> {
+  return new Set(
+    incidentsOf({ id: '', enabled: true, silentAfter: '0s' }, facts, now)
+      .filter((one) => timeOf(told.get(keyOf(one))?.since) === one.since)
+      .map(keyOf),
+  );
+}
+
 export interface Changes {
   /** Incidents that were not told. */
   readonly opened: readonly Incident[];
@@ -116,10 +129,15 @@ export interface Changes {
 export function changesOf(
   incidents: readonly Incident[],
   told: ReadonlySet<string>,
-  { receivedAt }: Pick<Facts, 'receivedAt'>,
+  { receivedAt, config }: Pick<Facts, 'receivedAt' | 'config'>,
 ): Changes {
   const present = new Set(incidents.map(keyOf));
-  const isKnown = (key: string): boolean => receivedAt !== undefined || !key.startsWith('source.silent/');
+  // Of a source that the history has forgotten, nothing says that events arrive again.
+  const isKnown = (key: string): boolean => {
+    const { event, subject } = incidentOf(key, 0);
+    if (event !== 'source.silent') return true;
+    return receivedAt !== undefined && (receivedAt.has(subject) || config.source(subject)?.enabled !== true);
+  };
   const opened = incidents.filter((incident) => !incident.isOld && !told.has(keyOf(incident)));
   const over = [...told].filter((key) => !present.has(key) && isKnown(key));
   return { opened, over, open: told.size - over.length + opened.length };

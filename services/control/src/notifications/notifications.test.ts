@@ -131,6 +131,24 @@ describe('a destination that fails', () => {
     assert.deepEqual(textsOf(receiver.received[1]?.body['over']), ['crm has recovered']);
   });
 
+  test('has not recovered where the notification does not tell of it any more', async () => {
+    await using receiver = await openReceiver();
+    await using api = await open();
+    await createDestinations(api, 'crm');
+    await create(api, { id: 'hook', webhook: { url: receiver.url } });
+    await fail(api, 'crm');
+    await eventually(async () => (await statusOf(api, 'hook'))['openCount'] === 1);
+    const change = { method: 'PATCH', path: '/v1/notifications/hook' } as const;
+    await api.expect(200, { ...change, body: { events: ['source.silent'] } });
+    const key = 'told/hook/destination.failing/crm';
+    await eventually(() =>
+      api.cluster
+        .records(names.destinationsHealth)
+        .some((record) => String(record.key) === key && record.value === null),
+    );
+    assert.deepEqual(told(receiver), [[1, 0]]);
+  });
+
   test('is one of many in one message where many fail together', async () => {
     await using receiver = await openReceiver();
     await using api = await open();

@@ -13,7 +13,15 @@ import type { History } from '@tailrace/history';
 import type { OutgoingRecord } from '@tailrace/kafka';
 import type { Log, Metrics } from '@tailrace/service';
 import type { Operations } from '../operations/index.ts';
-import { changesOf, incidentsOf, keyOf, type Changes, type Facts, type Incident } from './incidents.ts';
+import {
+  changesOf,
+  incidentsOf,
+  keyOf,
+  lastingOf,
+  type Changes,
+  type Facts,
+  type Incident,
+} from './incidents.ts';
 import { groupOf, messageOf, type Outgoing } from './message.ts';
 import { longestMs, type Messenger, type Sent } from './send.ts';
 import { encodeTold, latestKey, toldKey, type Latest, type MessagePace, type ToldState } from './told.ts';
@@ -118,26 +126,30 @@ export function startNotifier(options: NotifierOptions) {
     const { id } = notification;
     const before = told.told(id);
     const now = Date.now();
-    const { opened, open, ...found } = changes(notification, facts());
+    const known = facts();
+    const { opened, open, ...found } = changes(notification, known);
     const groupAt = (key: string): string => before.get(key)?.group ?? '';
     const groups = new Set([...new Set(found.over.map(groupAt))].slice(0, groupsTogether));
     const over = found.over.filter((key) => groups.has(groupAt(key)));
     const isLast = (group: string): boolean =>
       ![...before].some(([key, one]) => one.group === group && !over.includes(key));
     const group = groupOf(id, opened);
-    const outgoing: Outgoing = {
-      message: messageOf(id, { opened, over, open }, before, { config, now }),
-      group,
-      resolved: [...groups].filter((one) => one !== group && isLast(one)),
-    };
-    if (opened.length + over.length === 0) {
-      // It was over before it was told.
+    const resolved = [...groups].filter((one) => one !== group && isLast(one));
+    // What lasts has not recovered: the notification was changed. Only an alert of PagerDuty has to be resolved then.
+    const lasting = lastingOf(before, known, now);
+    const recovered = over.filter((key) => !lasting.has(key));
+    const resolves = notification.webhook?.format === 'pagerduty' && resolved.length > 0;
+    const forgotten = over.map((key) => encodeTold(topic, toldKey(id, key), undefined));
+    if (opened.length + recovered.length === 0 && !resolves) {
+      // It was over before it was told, or the notification was changed.
       await settle(id, claim, (sentAt) => [
         encodeTold(topic, latestKey(id), sentAt === undefined ? undefined : { state: 'sent', sentAt }),
+        ...forgotten,
       ]);
       return;
     }
-    const sent = await send(notification, outgoing);
+    const message = messageOf(id, { opened, over: recovered, open }, before, { config, now });
+    const sent = await send(notification, { message, group, resolved });
     messages.inc({ channel: channelOf(notification), outcome: sent.ok ? 'sent' : 'failed' });
     const at = formatInstant(Date.now());
     if (!sent.ok) {
@@ -146,13 +158,13 @@ export function startNotifier(options: NotifierOptions) {
       await settle(id, claim, (sentAt) => [put(id, { state: 'failed', failedAt: at, reason, sentAt })]);
       return;
     }
-    log.info({ notification: id, title: outgoing.message.title }, 'notification sent');
+    log.info({ notification: id, title: message.title }, 'notification sent');
     await settle(id, claim, () => [
       put(id, { state: 'sent', sentAt: at }),
       ...opened.map((one) =>
         encodeTold(topic, toldKey(id, keyOf(one)), { since: formatInstant(one.since), group }),
       ),
-      ...over.map((key) => encodeTold(topic, toldKey(id, key), undefined)),
+      ...forgotten,
     ]);
   };
 
