@@ -2,7 +2,7 @@ export { acceptedAt } from './accepted-at.ts';
 export { bodyFor, encodeBody } from './body.ts';
 export { contentHashOf, storedContentHash } from './content.ts';
 export { deliveriesOf, type EventOrigin } from './deliveries.ts';
-export { compileFilter } from './filter/filter.ts';
+export { compileFilter, namedTypes } from './filter/filter.ts';
 export {
   isTooLarge,
   readEvent,

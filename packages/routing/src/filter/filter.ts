@@ -16,7 +16,7 @@ export interface FilterableEvent {
 export type CompiledFilter = (event: FilterableEvent) => FilterRule | undefined;
 
 /** Call types that have a name. `events` does not concern the others. */
-const namedTypes: ReadonlySet<string> = new Set(['track', 'page', 'screen']);
+export const namedTypes: ReadonlySet<string> = new Set(['track', 'page', 'screen']);
 
 export function compileFilter({ types, events, condition }: Filter): CompiledFilter {
   const rules: CompiledFilter[] = [];

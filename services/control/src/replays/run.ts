@@ -66,13 +66,17 @@ export function createRun(deps: RunDependencies, started: OwnedReplay) {
     stopping.abort();
   };
 
+  /** A limited token has its place for a bounded time. */
+  const isTimeOver = (): boolean =>
+    started.limitedToken !== undefined && Date.now() - started.startedAt > longestMs;
+
   /** Until the end; a report that fails is followed by the next. */
   const reportRegularly = async (until: AbortSignal): Promise<void> => {
     const isOver = (): boolean => until.aborted;
     while (!isOver()) {
       await wait(reportEveryMs, undefined, { signal: until }).catch(() => undefined);
       if (isOver()) return;
-      if (started.limitedToken !== undefined && Date.now() - started.startedAt > longestMs) stop('time');
+      if (isTimeOver()) stop('time');
       update({});
       await report().catch(ignoreKafka);
     }
@@ -185,7 +189,7 @@ export function createRun(deps: RunDependencies, started: OwnedReplay) {
 
   const check = (): void => {
     if (view.isInterrupted(id) || !isMine()) stopping.abort();
-    else if (view.isPaused(id)) stop('release');
+    else if (view.isPaused(id)) stop(isTimeOver() ? 'time' : 'release');
   };
   check();
   return {

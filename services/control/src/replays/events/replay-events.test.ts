@@ -32,7 +32,7 @@ interface Stage {
   /** Writes calls that the router then has routed. */
   write(calls: readonly object[]): Promise<void>;
   configure(destinations: readonly Destination[]): Promise<void>;
-  instance(): Promise<Replays>;
+  instance(longestMs?: number): Promise<Replays>;
   /** The deliveries in the replay topic. */
   sent(): readonly { readonly id: string; readonly event: string; readonly from: string | undefined }[];
 }
@@ -81,7 +81,7 @@ async function newStage(t: TestContext): Promise<Stage> {
       };
       await eventually(isRouted, (done) => done);
     },
-    async instance() {
+    async instance(longestMs = hourMs) {
       const ofInstance = cluster.connect();
       const users = {
         isSuppressed: (id: string) => suppressed.has(id),
@@ -91,7 +91,7 @@ async function newStage(t: TestContext): Promise<Stage> {
       };
       const history = { read: () => [] } as never;
       const events = { kafka: ofInstance, names, config, frames: noRegistry, users, history, routerGroup };
-      const options = { kafka: ofInstance, names, log: quiet, events, takeOverAfterMs: 600 };
+      const options = { kafka: ofInstance, names, log: quiet, events, takeOverAfterMs: 600, longestMs };
       const replays = await openReplays(options);
       t.after(async () => {
         await replays.close();
@@ -270,5 +270,19 @@ describe('replays of events', { concurrency: true }, () => {
     const { state } = await until(other, 'same', ({ endedAt }) => endedAt !== undefined);
     assert.equal(state, 'interrupted');
     assert.ok(stage.sent().length < 3);
+  });
+
+  test('a paused replay of a limited token ends when its time is over', async (t) => {
+    const stage = await newStage(t);
+    await stage.write(calls(3));
+    const replays = await stage.instance(300);
+    const { id } = await replays.start(order({}, 1), {
+      tokenId: 't',
+      fingerprint: 't',
+      destinations: ['crm'],
+    });
+    await replays.pause(id);
+    const { state, failure } = await until(replays, id, ({ endedAt }) => endedAt !== undefined);
+    assert.deepEqual([state, failure?.code], ['interrupted', 'took-too-long']);
   });
 });

@@ -12,6 +12,7 @@ import {
   deliveriesOf,
   filterableOf,
   lookUpSource,
+  namedTypes,
   readEvent,
   readRecord,
   routeEvent,
@@ -44,7 +45,6 @@ export type Selected =
 
 const other = { outcome: 'other' } as const;
 const unreadable = { outcome: 'unreadable' } as const;
-const namedTypes: ReadonlySet<string> = new Set(['track', 'page', 'screen']);
 
 export function createSelector(
   { config, frames, users }: SelectorDependencies,
