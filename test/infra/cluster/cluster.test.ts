@@ -240,8 +240,10 @@ for (const service of services) {
       const [pod] = await cluster.pods(service);
       const name = pod?.metadata.name ?? '';
       const before = await restarts();
-      // The kernel then chooses the service in place of the process that takes the memory.
-      const script = `fs.writeFileSync('/proc/1/oom_score_adj', '1000'); for (const all = [];;) all.push(Buffer.alloc(2 ** 24, 1))`;
+      // The kernel ends the largest process, so many small ones take the memory.
+      const script =
+        "fs.writeFileSync('/proc/1/oom_score_adj', '1000'); for (let i = 0; i < 64; i += 1) child_process.spawn(process.execPath, " +
+        "['--eval', 'globalThis.taken = Buffer.alloc(2 ** 24, 1); setInterval(() => 0, 1e9)'])";
       await cluster.evaluate('events', name, script).catch(() => undefined);
       const again = await eventually(
         async () => (await cluster.pods(service)).find(({ metadata }) => metadata.name === name),
