@@ -276,11 +276,8 @@ describe('replays of events', { concurrency: true }, () => {
     const stage = await newStage(t);
     await stage.write(calls(3));
     const replays = await stage.instance(300);
-    const { id } = await replays.start(order({}, 1), {
-      tokenId: 't',
-      fingerprint: 't',
-      destinations: ['crm'],
-    });
+    const token = { tokenId: 't', fingerprint: 't', sources: undefined, destinations: ['crm'] };
+    const { id } = await replays.start(order({}, 1), token);
     await replays.pause(id);
     const { state, failure } = await until(replays, id, ({ endedAt }) => endedAt !== undefined);
     assert.deepEqual([state, failure?.code], ['interrupted', 'took-too-long']);
