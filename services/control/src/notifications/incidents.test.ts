@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Destination, Notification, Source } from '@tailrace/config';
 import type { ReportedDestination } from '../operations/reported.ts';
-import { changesOf, incidentsOf, keyOf, lastingOf, type Facts } from './incidents.ts';
+import { changesOf, incidentsAt, incidentsOf, lastingOf, type Facts, type Incident } from './incidents.ts';
 import { groupOf, linesOf, messageOf, pagerDutyBodies, slackBody } from './message.ts';
 
 const now = Date.parse('2026-11-27T12:00:00.000Z');
@@ -36,8 +36,10 @@ function factsOf({ reported = {}, disabled = [], silent }: Given): Facts {
   };
 }
 
+const found = (notification: Notification, facts: Facts): readonly Incident[] =>
+  incidentsOf(notification, incidentsAt(now, facts), now);
 const keysOf = (facts: Facts, notification: Notification = all): string[] =>
-  incidentsOf(notification, facts, now).map(keyOf);
+  found(notification, facts).map(({ key }) => key);
 
 test('a destination is failing after ten minutes, unless it is disabled or deleted', () => {
   const failing = (minutes: number): ReportedDestination => ({ failingSince: minutesAgo(minutes) });
@@ -65,8 +67,12 @@ test('a source is silent after the time of the notification, by default an hour'
   const facts = factsOf({ silent: { web: 59, app: 60, old: 20_000 } });
   assert.deepEqual(keysOf(facts), ['source.silent/old', 'source.silent/app']);
   assert.deepEqual(keysOf(facts, { ...all, silentAfter: '5m', sources: ['web'] }), ['source.silent/web']);
-  const { opened } = changesOf(incidentsOf(all, facts, now), new Set(), facts);
-  assert.deepEqual(opened.map(keyOf), ['source.silent/app'], 'silence of two weeks is not news');
+  const { opened } = changesOf(found(all, facts), new Set(), facts);
+  assert.deepEqual(
+    opened.map(({ key }) => key),
+    ['source.silent/app'],
+    'silence of two weeks is not news',
+  );
 });
 
 test('the events and destinations of a notification limit it', () => {
@@ -85,10 +91,10 @@ test('the events and destinations of a notification limit it', () => {
 test('only what was told is over, and of sources nothing while the history does not know them', () => {
   const told = new Set(['source.silent/web', 'destination.failing/a']);
   const known = factsOf({ silent: { web: 1 } });
-  const changes = changesOf(incidentsOf(all, known, now), told, known);
+  const changes = changesOf(found(all, known), told, known);
   assert.deepEqual(changes, { opened: [], over: [...told], open: 0 });
   const unknown = factsOf({});
-  assert.deepEqual(changesOf(incidentsOf(all, unknown, now), told, unknown).over, ['destination.failing/a']);
+  assert.deepEqual(changesOf(found(all, unknown), told, unknown).over, ['destination.failing/a']);
   const forgotten = { ...known, receivedAt: new Map() };
   assert.deepEqual(changesOf([], told, forgotten).over, ['destination.failing/a']);
 });
@@ -99,7 +105,10 @@ test('what was told lasts as long as it did not end meanwhile, whatever the noti
   const facts = factsOf({ reported, silent: { web: 30, app: 1 } });
   const keys = ['destination.failing/a', 'destination.failing/b', 'source.silent/web', 'source.silent/app'];
   const told = new Map(keys.map((key) => [key, { since }]));
-  assert.deepEqual([...lastingOf(told, facts, now)].sort(), ['destination.failing/a', 'source.silent/web']);
+  assert.deepEqual([...lastingOf(told, incidentsAt(now, facts))].sort(), [
+    'destination.failing/a',
+    'source.silent/web',
+  ]);
 });
 
 test('a thousand incidents are one message of bounded size', () => {
@@ -108,7 +117,7 @@ test('a thousand incidents are one message of bounded size', () => {
     ids.map((id) => [id, { failingSince: minutesAgo(15), reason: 'timeout' }]),
   );
   const facts = factsOf({ reported });
-  const changes = changesOf(incidentsOf(all, facts, now), new Set(), facts);
+  const changes = changesOf(found(all, facts), new Set(), facts);
   const message = messageOf('all', changes, new Map(), { config: facts.config, now });
   assert.equal(message.title, '1000 new problems');
   assert.deepEqual([message.opened.length, message.openedCount, message.openCount], [20, 1_000, 1_000]);
@@ -131,7 +140,7 @@ test('a thousand incidents are one message of bounded size', () => {
 test('a message says what began and what is over, and Slack cannot take its text for markup', () => {
   const facts = factsOf({ reported: { a: { failingSince: minutesAgo(15), reason: '<!channel>' } } });
   const told = new Map([['deliveries.dead/b', { since: minutesAgo(90) }]]);
-  const changes = changesOf(incidentsOf(all, facts, now), new Set(told.keys()), facts);
+  const changes = changesOf(found(all, facts), new Set(told.keys()), facts);
   const message = messageOf('all', changes, told, { config: facts.config, now });
   assert.deepEqual(linesOf(message), [
     'a has been failing since 2026-11-27 11:45 UTC: <!channel>',

@@ -10,6 +10,8 @@ import { parseDuration } from '@tailrace/events';
 import type { ReportedDestination } from '../operations/reported.ts';
 
 export interface Incident {
+  /** `<event>/<subject>`. */
+  readonly key: string;
   readonly event: NotificationEvent;
   /** The id of the source or destination. */
   readonly subject: string;
@@ -39,39 +41,50 @@ const defaultSilence = '1h';
 /** Older silence is not told: the source is not used any more, or it was told by a notification that is deleted. */
 const longestSilenceMs = 7 * 24 * 60 * minuteMs;
 
-/** Ids have no slash. */
-export function keyOf({ event, subject }: Pick<Incident, 'event' | 'subject'>): string {
-  return `${event}/${subject}`;
+function incident(event: NotificationEvent, subject: string, since: number, detail?: string): Incident {
+  return { key: `${event}/${subject}`, event, subject, since, detail };
 }
 
+/** Ids have no slash. */
 export function incidentOf(key: string, since: number): Incident {
   const [event = '', subject = ''] = key.split('/');
-  return { event: event as NotificationEvent, subject, since };
+  return incident(event as NotificationEvent, subject, since);
 }
 
-/** The incidents of which the notification tells, oldest first. */
-export function incidentsOf(notification: Notification, facts: Facts, now: number): readonly Incident[] {
+/** All of which notifications may tell, oldest first. Every enabled source is silent, for however short a time. */
+export function incidentsAt(now: number, facts: Facts): readonly Incident[] {
+  const silent = facts.config.sources().flatMap(({ id, enabled }): readonly Incident[] => {
+    const since = facts.receivedAt?.get(id);
+    const isTold = enabled && id !== builtInSource.id && since !== undefined;
+    return isTold ? [incident('source.silent', id, since)] : [];
+  });
+  return facts.reported
+    .destinations()
+    .flatMap((id) => ofDestination(id, facts, now))
+    .concat(silent)
+    .sort((a, b) => a.since - b.since || (a.key < b.key ? -1 : 1));
+}
+
+/**
+ * The incidents of which the notification tells, oldest first.
+ *
+ * @param all those of `incidentsAt`
+ */
+export function incidentsOf(
+  notification: Notification,
+  all: readonly Incident[],
+  now: number,
+): readonly Incident[] {
   const { events = notificationEvents, sources, destinations, silentAfter = defaultSilence } = notification;
   const silentMs = parseDuration(silentAfter) ?? Infinity;
-  const found = [
-    ...facts.reported
-      .destinations()
-      .filter((id) => destinations?.includes(id) ?? true)
-      .flatMap((id) => ofDestination(id, facts, now)),
-    ...facts.config
-      .sources()
-      .filter(({ id, enabled }) => enabled && id !== builtInSource.id && (sources?.includes(id) ?? true))
-      .flatMap(({ id }): Incident[] => {
-        const since = facts.receivedAt?.get(id);
-        if (since === undefined || now - since < silentMs) return [];
-        return [
-          { event: 'source.silent', subject: id, since, isOld: now - since > longestSilenceMs + silentMs },
-        ];
-      }),
-  ];
-  return found
-    .filter(({ event }) => events.includes(event))
-    .sort((a, b) => a.since - b.since || (keyOf(a) < keyOf(b) ? -1 : 1));
+  return all.flatMap((one): readonly Incident[] => {
+    const isSilence = one.event === 'source.silent';
+    const subjects = isSilence ? sources : destinations;
+    if (!events.includes(one.event) || subjects?.includes(one.subject) === false) return [];
+    if (!isSilence) return [one];
+    const forMs = now - one.since;
+    return forMs < silentMs ? [] : [{ ...one, isOld: forMs > longestSilenceMs + silentMs }];
+  });
 }
 
 function ofDestination(id: string, { config, reported }: Facts, now: number): Incident[] {
@@ -80,7 +93,7 @@ function ofDestination(id: string, { config, reported }: Facts, now: number): In
   const { failingSince, reason, deadSince, deadUntil, dead, disabledSince } = reported.destination(id);
   const found: Incident[] = [];
   const add = (event: NotificationEvent, since: number, detail?: string): void => {
-    found.push({ event, subject: id, since, detail });
+    found.push(incident(event, id, since, detail));
   };
   const failing = timeOf(failingSince);
   if (destination.enabled && now - failing >= failingForMs) add('destination.failing', failing, reason);
@@ -106,14 +119,10 @@ function reasonsOf(counts: Readonly<Record<string, number>> = {}): string {
 /** The keys of what was told and lasts, also where the notification was changed and does not tell of it any more. */
 export function lastingOf(
   told: ReadonlyMap<string, { readonly since: string }>,
-  facts: Facts,
-  now: number,
+  all: readonly Incident[],
 ): ReadonlySet<string> {
-  return new Set(
-    incidentsOf({ id: '', enabled: true, silentAfter: '0s' }, facts, now)
-      .filter((one) => timeOf(told.get(keyOf(one))?.since) === one.since)
-      .map(keyOf),
-  );
+  const lasting = all.filter(({ key, since }) => timeOf(told.get(key)?.since) === since);
+  return new Set(lasting.map(({ key }) => key));
 }
 
 export interface Changes {
@@ -131,14 +140,14 @@ export function changesOf(
   told: ReadonlySet<string>,
   { receivedAt, config }: Pick<Facts, 'receivedAt' | 'config'>,
 ): Changes {
-  const present = new Set(incidents.map(keyOf));
+  const present = new Set(incidents.map(({ key }) => key));
   // Of a source that the history has forgotten, nothing says that events arrive again.
   const isKnown = (key: string): boolean => {
     const { event, subject } = incidentOf(key, 0);
     if (event !== 'source.silent') return true;
     return receivedAt !== undefined && (receivedAt.has(subject) || config.source(subject)?.enabled !== true);
   };
-  const opened = incidents.filter((incident) => !incident.isOld && !told.has(keyOf(incident)));
+  const opened = incidents.filter(({ isOld, key }) => !isOld && !told.has(key));
   const over = [...told].filter((key) => !present.has(key) && isKnown(key));
   return { opened, over, open: told.size - over.length + opened.length };
 }

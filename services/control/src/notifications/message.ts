@@ -1,7 +1,7 @@
 /** The message of a notification, and its form for each channel. Pure. */
 import type { ConfigLookup, NotificationEvent } from '@tailrace/config';
 import { formatInstant } from '@tailrace/events';
-import { incidentOf, keyOf, type Changes, type Incident } from './incidents.ts';
+import { incidentOf, type Changes, type Incident } from './incidents.ts';
 
 /** One incident, or the end of one. */
 export interface Item {
@@ -79,7 +79,7 @@ export function testMessage(notification: string, now: number): Outgoing {
 
 /** The same for a message that is sent again, so that PagerDuty recognises it. */
 export function groupOf(notification: string, [first]: readonly Incident[]): string {
-  return `tailrace/${notification}/${first ? `${keyOf(first)}/${first.since}` : ''}`;
+  return `tailrace/${notification}/${first ? `${first.key}/${first.since}` : ''}`;
 }
 
 function itemOf({ event, subject, since }: Incident, text: string): Item {

@@ -15,8 +15,8 @@ import type { Log, Metrics } from '@tailrace/service';
 import type { Operations } from '../operations/index.ts';
 import {
   changesOf,
+  incidentsAt,
   incidentsOf,
-  keyOf,
   lastingOf,
   type Changes,
   type Facts,
@@ -43,6 +43,12 @@ export interface NotifierOptions {
 
 export interface NotifierPace extends MessagePace {
   readonly everyMs?: number;
+}
+
+/** The facts of one moment, and what they amount to: the notifications share it. */
+interface Look extends Facts {
+  readonly now: number;
+  readonly all: readonly Incident[];
 }
 
 /** A history that is further behind does not know what has arrived. */
@@ -78,23 +84,28 @@ export function startNotifier(options: NotifierOptions) {
         .length,
   );
 
-  const facts = (): Facts => ({ config, reported: operations.reported, receivedAt: receivedAt(history) });
+  const look = (): Look => {
+    const facts = { config, reported: operations.reported, receivedAt: receivedAt(history) };
+    const now = Date.now();
+    return { ...facts, now, all: incidentsAt(now, facts) };
+  };
 
-  const incidents = (notification: Notification, known: Facts): readonly Incident[] =>
-    incidentsOf(notification, known, Date.now());
-
-  const changes = (notification: Notification, known: Facts): Changes =>
-    changesOf(incidents(notification, known), new Set(told.told(notification.id).keys()), known);
+  const changes = (notification: Notification, seen: Look): Changes =>
+    changesOf(
+      incidentsOf(notification, seen.all, seen.now),
+      new Set(told.told(notification.id).keys()),
+      seen,
+    );
 
   /** The notifications whose message is due. */
   const due = (): readonly Notification[] => {
     const enabled = config.notifications().filter((one) => one.enabled);
     if (enabled.length === 0) return [];
-    const known = facts();
+    const seen = look();
     const now = performance.now();
     return enabled.filter((notification) => {
       const { id } = notification;
-      const { opened, over } = changes(notification, known);
+      const { opened, over } = changes(notification, seen);
       if (opened.length + over.length === 0) {
         changedAt.delete(id);
         return false;
@@ -125,9 +136,8 @@ export function startNotifier(options: NotifierOptions) {
   const tell = async (notification: Notification, claim: string): Promise<void> => {
     const { id } = notification;
     const before = told.told(id);
-    const now = Date.now();
-    const known = facts();
-    const { opened, open, ...found } = changes(notification, known);
+    const seen = look();
+    const { opened, open, ...found } = changes(notification, seen);
     const groupAt = (key: string): string => before.get(key)?.group ?? '';
     const groups = new Set([...new Set(found.over.map(groupAt))].slice(0, groupsTogether));
     const over = found.over.filter((key) => groups.has(groupAt(key)));
@@ -136,7 +146,7 @@ export function startNotifier(options: NotifierOptions) {
     const group = groupOf(id, opened);
     const resolved = [...groups].filter((one) => one !== group && isLast(one));
     // What lasts has not recovered: the notification was changed. Only an alert of PagerDuty has to be resolved then.
-    const lasting = lastingOf(before, known, now);
+    const lasting = lastingOf(before, seen.all);
     const recovered = over.filter((key) => !lasting.has(key));
     const resolves = notification.webhook?.format === 'pagerduty' && resolved.length > 0;
     const forgotten = over.map((key) => encodeTold(topic, toldKey(id, key), undefined));
@@ -148,7 +158,7 @@ export function startNotifier(options: NotifierOptions) {
       ]);
       return;
     }
-    const message = messageOf(id, { opened, over: recovered, open }, before, { config, now });
+    const message = messageOf(id, { opened, over: recovered, open }, before, { config, now: seen.now });
     const sent = await send(notification, { message, group, resolved });
     messages.inc({ channel: channelOf(notification), outcome: sent.ok ? 'sent' : 'failed' });
     const at = formatInstant(Date.now());
@@ -162,7 +172,7 @@ export function startNotifier(options: NotifierOptions) {
     await settle(id, claim, () => [
       put(id, { state: 'sent', sentAt: at }),
       ...opened.map((one) =>
-        encodeTold(topic, toldKey(id, keyOf(one)), { since: formatInstant(one.since), group }),
+        encodeTold(topic, toldKey(id, one.key), { since: formatInstant(one.since), group }),
       ),
       ...forgotten,
     ]);
@@ -231,12 +241,14 @@ export function startNotifier(options: NotifierOptions) {
   const running = run();
 
   return {
-    /** What the notification tells, and the latest message. */
-    status(notification: Notification) {
-      const { id } = notification;
-      const known = facts();
-      const open = incidents(notification, known).filter((one) => told.told(id).has(keyOf(one)));
-      return { latest: told.latest(id), open };
+    /** What each notification has told and lasts, and its latest message. */
+    status() {
+      const { all, now } = look();
+      return config.notifications().map((notification) => {
+        const { id } = notification;
+        const open = incidentsOf(notification, all, now).filter(({ key }) => told.told(id).has(key));
+        return { id, latest: told.latest(id), open };
+      });
     },
     async close() {
       closing.abort();

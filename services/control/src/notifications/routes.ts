@@ -163,14 +163,13 @@ export function notificationRoutes(app: Api, { config, messenger, notifier }: No
     operationId: 'listNotificationStatus',
     summary: 'List what became of the latest message of each notification, and which problems are open',
     response: { 200: Type.Object({ items: Type.Array(statusSchema) }) },
-    handler: () => ({ items: config.notifications().map(statusOf) }),
+    handler: () => ({ items: notifier.status().map(statusOf) }),
   });
 
-  const statusOf = (notification: Notification) => {
-    const { latest, open } = notifier.status(notification);
+  const statusOf = ({ id, latest, open }: ReturnType<Notifier['status']>[number]) => {
     const failed = latest?.state === 'failed' ? latest : undefined;
     return {
-      id: notification.id,
+      id,
       state: latest?.state ?? ('quiet' as const),
       ...(latest?.sentAt !== undefined && { sentAt: latest.sentAt }),
       ...(failed && { failedAt: failed.failedAt, reason: failed.reason }),
