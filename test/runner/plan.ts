@@ -60,7 +60,7 @@ export const checks = ['unit', 'lint', 'format'] as const;
 
 /**
  * The jobs of what is named: a part (`lint`, `format`, `unit`, `go`, `check`), a folder or a file of tests. Without names,
- * everything but test/infra/live.
+ * everything but test/infra/live and test/infra/cluster.
  *
  * @throws Error if a name means nothing
  */
