@@ -42,6 +42,11 @@ export async function runCampaign(plan: Plan, say: (line: string) => void): Prom
     if (process.pid === undefined)
       crashes.push(`${name} ended by itself: ${JSON.stringify(process.log.items.slice(-3))}`);
   }
+  for (const node of stage.cluster.nodes) {
+    if (node.pid !== undefined) continue;
+    crashes.push(`broker-${node.id} ended by itself: ${await node.lastLines()}`);
+    await node.restart();
+  }
   // Stopping the services also ends repeats that are still in flight.
   crashes.push(...(await stage.stopAll()));
   const facts = await gather(stage, load.sends, episodes, explanations, crashes);

@@ -32,7 +32,14 @@ const chart = 'test/infra/check/chart-*.test.ts';
  * Of each, what takes long comes first, so that the end of a run has no gap. Tests that mostly wait start in turn with those that
  * keep a processor busy.
  */
-const waitingFolders = ['test/faults', 'test/launcher', 'test/integration'];
+const waitingFolders = [
+  'test/faults',
+  'test/launcher',
+  ...['kafka-contract', 'control', 'delivery', 'readiness', 'router-killed'].map(
+    (name) => `test/integration/${name}.test.ts`,
+  ),
+  'test/integration',
+];
 const busyFolders = ['test/infra/check', 'test/console', 'test/infra/quick', 'test/e2e'];
 
 const command = (name: string, needs: readonly Need[], ...command: string[]): Job => ({

@@ -53,6 +53,8 @@ export interface ClusterNode {
   readonly namedPort: number;
   /** The JVM's process id; undefined while it is down. */
   readonly pid: number | undefined;
+  /** The end of its log. */
+  lastLines(): Promise<string>;
   /** Ends it and resolves when it has ended. `SIGKILL`, the default, is a crash, `SIGTERM` a clean shutdown. */
   kill(signal?: 'SIGKILL' | 'SIGTERM'): Promise<void>;
   /** Starts it again after its end, on the same port and data; resolves when it takes part in the cluster again. */
@@ -262,6 +264,15 @@ class RunningNode implements ClusterNode {
     return this.#pid;
   }
 
+  async lastLines(): Promise<string> {
+    const log = await readFile(this.#logFile, 'utf8');
+    return log.split('\n').slice(-40).join('\n');
+  }
+
+  get #logFile(): string {
+    return join(this.#settings.dataDir, 'broker.log');
+  }
+
   get serves(): boolean {
     return this.#keeper !== undefined && !this.#frozen;
   }
@@ -295,18 +306,17 @@ class RunningNode implements ClusterNode {
     keeper.once('exit', () => {
       if (this.#keeper === keeper) this.#keeper = this.#pid = undefined;
     });
-    const logFile = join(dataDir, 'broker.log');
-    const isReady = await eventually(() => hasEnded(keeper) || this.#isReady(logFile)).catch(() => false);
+    const isReady = await eventually(() => hasEnded(keeper) || this.#isReady()).catch(() => false);
     if (!isReady || hasEnded(keeper)) {
-      const failure = await startFailure(hasEnded(keeper) ? 'over' : 'late', logFile);
+      const failure = await startFailure(hasEnded(keeper) ? 'over' : 'late', this.#logFile);
       await this.kill();
       throw failure;
     }
     this.#pid = await childOf(keeper);
   }
 
-  async #isReady(logFile: string): Promise<boolean> {
-    const log = await readFile(logFile, 'utf8').catch(() => '');
+  async #isReady(): Promise<boolean> {
+    const log = await readFile(this.#logFile, 'utf8').catch(() => '');
     if (!log.includes(startedLine)) return false;
     return (await countBrokers(loopback, this.#settings.port)) >= this.#settings.peers();
   }
