@@ -161,5 +161,10 @@ test('a replay of events names a destination and a beginning, and a limited toke
   await limited(404, { ...order, source: 'web' });
   const own = await limited(202, order);
   assert.deepEqual((own['filter'] as Json)['sources'], ['app']);
+  const ofDestination = { name: 'crm', scope: 'write', destinations: ['hook'] };
+  const other = await control.expect(201, { method: 'POST', path: '/v1/tokens', body: ofDestination });
+  const asked = { method: 'POST', path: '/v1/replays', body: { ...order, dryRun: true } } as const;
+  const unseen = await control.expect(202, { ...asked, token: String(other['token']) });
+  assert.equal(unseen['estimate'], undefined, 'the usage of the source is not shown to it');
   await control.expect(404, { path, token: String(token) });
 });

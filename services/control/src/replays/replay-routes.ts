@@ -4,7 +4,7 @@ import { isTailraceError, TailraceError } from '@tailrace/errors';
 import type { ConfigView } from '@tailrace/config';
 import type { History } from '@tailrace/history';
 import Type, { type Static } from 'typebox';
-import { isLimited, reachesDestination } from '../access/limits.ts';
+import { isLimited, reachesDestination, reachesSource } from '../access/limits.ts';
 import { loadDestination } from '../configuration/destinations/destination.ts';
 import type { Caller } from '../access/authenticate.ts';
 import { audit } from '../http/audit.ts';
@@ -75,9 +75,11 @@ export function replayRoutes(app: Api, { replays, config, history, oldestEventAt
     return !selection || !caller?.sources || isWithin(selection.sources, caller.sources);
   };
 
-  const estimated = (selection: EventSelection): EventEstimate | undefined => {
+  /** Of sources whose usage the caller may see. */
+  const estimated = (selection: EventSelection, caller: Caller | undefined): EventEstimate | undefined => {
     const { since, until } = daysOf(selection);
     const sources = selection.sources ?? loadDestination(config, selection.destinationId).sources;
+    if (!sources.every((id) => reachesSource(caller, id))) return undefined;
     try {
       const usage = history.read((queries) =>
         sources.flatMap((id) => queries.dailyUsageOf(id, since, until)),
@@ -147,14 +149,15 @@ export function replayRoutes(app: Api, { replays, config, history, oldestEventAt
       const { kind, ratePerSecond = 50, dryRun = false, allowOverlap = false } = body;
       const order = { ratePerSecond, dryRun, by: caller?.name, ...selected(body, caller) };
       const id = request.idempotency?.id;
+      const { selection } = order;
+      const preview = selection && {
+        estimate: estimated(selection, caller),
+        oldestEventAt: timeOf(await oldestEventAt()),
+      };
+      // Directly before the start: the same request may be there twice.
       const others = await replays.overlapping(order, id);
       const overlaps = others.filter((other) => isReached(caller, other)).map((other) => other.id);
       if (others.length > 0 && !dryRun && !allowOverlap) throw overlapping(overlaps);
-      const { selection } = order;
-      const preview = selection && {
-        estimate: estimated(selection),
-        oldestEventAt: timeOf(await oldestEventAt()),
-      };
       const replay = await replays.start({ ...order, ...(kind === 'events' && { overlaps }) }, caller, id);
       audit(request, dryRun ? 'replay.count' : 'replay.start', `replay/${replay.id}`);
       return reply

@@ -1,10 +1,16 @@
-/** The replays of events of an instance. Those to one destination run one after another: each reads what the one before has sent. */
+/**
+ * The replays of events of an instance. Those to one destination run one after another: each reads what the one before has sent.
+ */
 import { replayEvents, type EventReplayDependencies, type EventReplayOrder } from './replay-events.ts';
+
+/** Each may hold a table of what was sent, of 64 MB. */
+const atOnce = 4;
 
 export class EventReplays {
   readonly #deps: EventReplayDependencies;
   /** By destination, settles when the replay that was requested last has ended. */
   readonly #last = new Map<string, Promise<unknown>>();
+  readonly #running = new Set<Promise<unknown>>();
 
   constructor(deps: EventReplayDependencies) {
     this.#deps = deps;
@@ -21,9 +27,15 @@ export class EventReplays {
     // A count sends nothing.
     const before = dryRun ? undefined : this.#last.get(destinationId);
     const replay = this.#untilTurn(before, signal).then(async () => {
+      while (this.#running.size >= atOnce && !signal.aborted)
+        await this.#untilTurn(Promise.race(this.#running), signal);
       if (signal.aborted) return true;
       onTurn();
-      return replayEvents(this.#deps, order);
+      const running = replayEvents(this.#deps, order);
+      const over = running.catch(() => undefined);
+      this.#running.add(over);
+      void over.then(() => this.#running.delete(over));
+      return running;
     });
     if (dryRun) return replay;
     // The next waits for those before this one too, where this one is aborted.

@@ -11,7 +11,9 @@ import { momentOf } from '../../http/moment.ts';
 import { replayModes, type EventSelection } from './selection.ts';
 
 const ids = (description: string) =>
-  Type.Optional(Type.Array(Type.String({ minLength: 1 }), { minItems: 1, maxItems: 100, description }));
+  Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { minItems: 1, maxItems: 100, description }),
+  );
 
 /** Of replays of events only; to be spread into a body. */
 export const selectionFields = {
@@ -24,7 +26,11 @@ export const selectionFields = {
     }),
   ),
   types: Type.Optional(
-    Type.Array(Type.Enum([...callTypes]), { minItems: 1, description: `of ${callTypes.join(', ')}` }),
+    Type.Array(Type.Enum([...callTypes]), {
+      minItems: 1,
+      uniqueItems: true,
+      description: `of ${callTypes.join(', ')}`,
+    }),
   ),
   events: ids('names of track calls, pages and screens; `*` stands for any text'),
   filter: Type.Optional(

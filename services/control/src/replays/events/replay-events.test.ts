@@ -10,6 +10,7 @@ import { names, newCluster } from '../../testing/api.ts';
 import { encodeReplay, type OwnedReplay, type Replay, type ReplayOrder } from '../record.ts';
 import { openReplays, type Replays } from '../replays.ts';
 import type { EventSelection } from './selection.ts';
+import { readSent } from './sent.ts';
 
 const quiet = { info: () => undefined, warn: () => undefined };
 const hourMs = 3_600_000;
@@ -270,6 +271,40 @@ describe('replays of events', { concurrency: true }, () => {
     const { state } = await until(other, 'same', ({ endedAt }) => endedAt !== undefined);
     assert.equal(state, 'interrupted');
     assert.ok(stage.sent().length < 3);
+  });
+
+  test('an event whose delivery may have expired is not sent as missing', async (t) => {
+    const stage = await newStage(t);
+    await stage.write(calls(2));
+    const publisher = stage.kafka.publisher();
+    for (const partition of [0, 1])
+      await publisher.publish({ topic: names.deliveries, partition, key: null, value: null });
+    await publisher.close();
+    for (const partition of [0, 1]) await stage.cluster.expire(names.deliveries, partition, 1);
+    const replays = await stage.instance();
+    const { replayed, eventTally } = await ended(replays, order());
+    assert.deepEqual([replayed, eventTally?.events, eventTally?.expired], [0, 0, 2]);
+    assert.equal((await ended(replays, order({ mode: 'all' }))).replayed, 2);
+  });
+
+  test('only deliveries of the sources and the period are kept in mind', async (t) => {
+    const stage = await newStage(t);
+    await stage.write(calls(2));
+    const replays = await stage.instance();
+    await ended(replays, order());
+    const selection = {
+      destinationId: 'crm',
+      from: Date.now() - hourMs,
+      until: Date.now(),
+      mode: 'missing',
+    } as const;
+    const known = async (more: Partial<EventSelection>): Promise<readonly boolean[]> => {
+      const sent = await readSent(stage.kafka, names, { ...selection, ...more }, 'other');
+      return stage.sent().map(({ id }) => sent.knows(id));
+    };
+    assert.deepEqual(await known({ sources: ['web'] }), [true, true]);
+    assert.deepEqual(await known({ sources: ['app'] }), [false, false]);
+    assert.deepEqual(await known({ until: Date.now() - 48 * hourMs }), [false, false]);
   });
 
   test('a paused replay of a limited token ends when its time is over', async (t) => {

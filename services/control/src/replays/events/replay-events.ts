@@ -27,7 +27,7 @@ import { readSent, type Due, type SentDeliveries } from './sent.ts';
 export interface EventReplayDependencies extends SelectorDependencies {
   readonly kafka: Pick<
     Kafka,
-    'scan' | 'exclusivePublisher' | 'describeTopics' | 'partitioner' | 'finished' | 'offsets'
+    'scan' | 'exclusivePublisher' | 'describeTopics' | 'partitioner' | 'finished' | 'offsets' | 'offsetsAt'
   >;
   readonly names: TopicNames;
   readonly frames: Pick<FrameReader, 'read' | 'fetchSchema'>;
@@ -144,6 +144,8 @@ class EventReplay {
     this.#tally ??= await countEvents(this.#deps, this.#order);
     if (!this.#tally) return true;
     const sent = await readSent(kafka, names, selection, id);
+    // To count and to read what was sent is progress too.
+    this.#lastReplayAt = performance.now();
     let replayed = sent.ofThis;
     onReplayed(replayed);
     const writer = new PacedWriter<Replayed>({
@@ -259,7 +261,8 @@ async function eachDue(
       }
       if (selected.outcome === 'needs-schema' || selected.outcome === 'unreadable') left.unreadable += 1;
       if (selected.outcome !== 'selected') continue;
-      if (selection.mode === 'missing' && record.timestamp < sent.completeSince) {
+      const mayHaveExpired = record.timestamp < sent.completeSince && !sent.knows(selected.deliveryId);
+      if (selection.mode === 'missing' && mayHaveExpired) {
         left.expired += 1;
         continue;
       }

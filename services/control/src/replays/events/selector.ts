@@ -88,11 +88,13 @@ export function createSelector(
     if (routed.length === 0) return other;
     const contentHash = contentHashOf(reading.json, event);
     const delivery = (): Delivery => {
+      // Kafka may keep events for longer than the router takes a time for plausible.
+      const writtenAt = Math.min(timestamp, Date.now());
       const origin = {
         sourceId: source.id,
         position: record,
         contentHash,
-        acceptedAt: acceptedAt(Date.parse(event.receivedAt), timestamp, Date.now()),
+        acceptedAt: acceptedAt(Date.parse(event.receivedAt), writtenAt, writtenAt),
         traceparent: validTraceparent(headers['traceparent']?.toString('latin1') ?? ''),
       };
       const [made] = deliveriesOf(event, origin, routed);

@@ -9,7 +9,7 @@ import { hasNoBody, readDeadLetters } from '@tailrace/deadletters';
 import { TailraceError } from '@tailrace/errors';
 import { replayedDeliveryId } from '@tailrace/events';
 import type { ConsumedRecord, Kafka } from '@tailrace/kafka';
-import { replayIdHeader, userKeyOf, type RecordPosition } from '@tailrace/records';
+import { parsePosition, replayIdHeader, userKeyOf, type RecordPosition } from '@tailrace/records';
 import { KeyNumbers } from '@tailrace/suppressions';
 import type { TopicNames } from '@tailrace/topology';
 import type { EventSelection } from './selection.ts';
@@ -52,6 +52,11 @@ export class SentDeliveries {
   /** The deliveries of events from before this time may have expired. */
   get completeSince(): number {
     return this.#completeSince;
+  }
+
+  /** Whether the destination was sent it, or has a dead letter of it. */
+  knows(id: string): boolean {
+    return this.#states.has(id);
   }
 
   /** `at` is the time of the oldest delivery of a partition of which others have expired. */
@@ -115,27 +120,39 @@ export class SentDeliveries {
 
 /** @throws TailraceError `replay-too-large`, `kafka-unavailable` */
 export async function readSent(
-  kafka: Pick<Kafka, 'scan' | 'offsets'>,
+  kafka: Pick<Kafka, 'scan' | 'offsets' | 'offsetsAt'>,
   names: TopicNames,
-  { destinationId, userKey, from }: EventSelection,
+  { destinationId, sources, userKey, from, until }: EventSelection,
   replayId: string,
 ): Promise<SentDeliveries> {
   const known = new SentDeliveries(replayId);
   const since = from - farApartMs;
-  const idOf = ({ headers, key }: ConsumedRecord): string | undefined => {
+  // Deliveries of later events need no place in the table.
+  const ends = await kafka.offsetsAt(names.events, until + farApartMs);
+  const isOfLater = ({ headers }: ConsumedRecord): boolean => {
+    const position = parsePosition(headers['event-position']?.toString());
+    return position !== undefined && position.offset >= (ends.get(position.partition) ?? Infinity);
+  };
+  const idOf = (record: ConsumedRecord): string | undefined => {
+    const { headers, key } = record;
     if (headers['destination-id']?.toString() !== destinationId) return undefined;
+    if (sources?.includes(headers['source-id']?.toString() ?? '') === false || isOfLater(record))
+      return undefined;
     const isOfUser =
       userKey === undefined || userKeyOf({ key: key?.toString() ?? '', destinationId }) === userKey;
     return isOfUser ? headers['delivery-id']?.toString() : undefined;
   };
-  const offsets = await kafka.offsets(names.deliveries);
+  const first = new Map<number, ConsumedRecord>();
   for await (const records of await kafka.scan({ topic: names.deliveries, since })) {
     for (const record of records) {
-      const { low } = offsets.get(record.partition) ?? { low: 0 };
-      if (low > 0 && record.offset === low) known.begins(record.timestamp);
+      if (!first.has(record.partition)) first.set(record.partition, record);
       const id = idOf(record);
       if (id !== undefined) known.wasSent(id);
     }
+  }
+  for (const [partition, { low, high }] of await kafka.offsets(names.deliveries)) {
+    const { offset, timestamp } = first.get(partition) ?? { offset: high, timestamp: Date.now() };
+    if (low > 0 && offset <= low) known.begins(timestamp);
   }
   const onReplay = (record: ConsumedRecord): void => {
     const id = idOf(record);
