@@ -7,10 +7,13 @@ export function connectionError(origin: string, error: unknown): TailraceError {
   const isTimeout =
     error instanceof DOMException && (error.name === 'TimeoutError' || error.name === 'AbortError');
   const reason = isTimeout ? meanings.UND_ERR_CONNECT_TIMEOUT : describe(cause);
-  const message =
-    `The control service at ${origin} cannot be reached: ${reason}. ` +
-    'Start it with `npm start` or `npm run control`, or set TAILRACE_URL to its address.';
+  const start = isHere(origin) ? 'Start it with `npm start` or `npm run control`' : 'Check that it runs';
+  const message = `The control service at ${origin} cannot be reached: ${reason}. ${start}, or set TAILRACE_URL to its address.`;
   return new TailraceError('control-unavailable', message, { cause: error });
+}
+
+function isHere(origin: string): boolean {
+  return /^(localhost|127\..*|\[::1\])$/.test(new URL(origin).hostname);
 }
 
 /** Whether the service closed the connection before it answered. */

@@ -1,4 +1,4 @@
-/** Operational events as track calls of the built-in source. docs/operational-events.md describes their properties. */
+/** Operational events as track calls of the built-in source. README.md describes their properties. */
 import { builtInSource } from '@tailrace/config';
 import type { ExclusiveRecord, Partitioner } from '@tailrace/kafka';
 import { callRecord } from '../records/call.ts';
