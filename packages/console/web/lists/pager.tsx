@@ -51,6 +51,7 @@ export function usePages<Item>(
   const latest = useRef(load);
   latest.current = load;
   const aborter = useRef<AbortController | undefined>(undefined);
+  const isRefreshing = useRef(false);
   const show = (next: State<Item>): void => {
     current.current = next;
     setState(next);
@@ -95,10 +96,12 @@ export function usePages<Item>(
 
   const refresh = async (keyOf: (item: Item) => string): Promise<void> => {
     const { isLoading, isFirst, error } = current.current;
-    if (current.current.key !== key || isLoading || isFirst || error) return;
+    if (current.current.key !== key || isLoading || isFirst || error || isRefreshing.current) return;
     const own = new AbortController();
     aborter.current = own;
+    isRefreshing.current = true;
     const page = await latest.current(undefined, own.signal).catch(() => undefined);
+    isRefreshing.current = false;
     if (own.signal.aborted || !page) return;
     const first = { first: page.items, isWhole: page.next === undefined };
     show({ ...current.current, ...refreshed(current.current.items, first, keyOf) });
