@@ -20,7 +20,7 @@ npm test -- NAME...             parts (check, lint, format, unit, go), folders o
 npm test -- --again 5 NAME...   the same five times, to find tests that fail now and then
 
   --again N    run everything N times; a file that fails is not run once more
-  --places N   jobs at the same time (default: two for each core, and one)
+  --places N   jobs at the same time (default: three for each core)
 `;
 
 const root = path.join(import.meta.dirname, '..');
@@ -50,7 +50,7 @@ function optionsOf(args: readonly string[]): Options | undefined {
     allowPositionals: true,
     options: {
       again: { type: 'string' },
-      places: { type: 'string', default: String(2 * availableParallelism() + 1) },
+      places: { type: 'string', default: String(3 * availableParallelism()) },
       help: { type: 'boolean', short: 'h' },
     },
   });

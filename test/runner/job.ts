@@ -12,6 +12,8 @@ export interface Job {
     | { readonly command: readonly string[]; readonly runsTests?: boolean }
     | { readonly flags: readonly string[]; readonly files: readonly string[] };
   readonly needs: readonly Need[];
+  /** Whether it waits more than it computes. */
+  readonly waits?: boolean;
 }
 
 /** The Kafka client computes timeouts below zero, which Node 24 warns of and takes as 1 ms, as was meant. */

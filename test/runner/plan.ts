@@ -19,6 +19,7 @@ const others = 'all else';
  * that close in the background, slows others down, above all those on simulated time.
  */
 const unitGroups: readonly (readonly [name: string, patterns: readonly string[]])[] = [
+  ['work of control', ['services/control/src/{audiences,calls,deletions,history,notifications,replays}/**']],
   ['control', ['services/control/**', 'test/api-document.test.ts']],
   ['delivery', ['services/delivery/**', 'packages/testing/**']],
   ['Kafka', ['packages/kafka/**']],
@@ -28,11 +29,8 @@ const unitGroups: readonly (readonly [name: string, patterns: readonly string[]]
 ];
 /** They share what helm has rendered. */
 const chart = 'test/infra/check/chart-*.test.ts';
-/**
- * Of each, what takes long comes first, so that the end of a run has no gap. Tests that mostly wait start in turn with those that
- * keep a processor busy.
- */
-const waitingFolders = [
+/** Of each, what takes long comes first, so that the end of a run has no gap. */
+const waiting = [
   'test/faults',
   'test/launcher',
   ...['kafka-contract', 'control', 'delivery', 'readiness', 'router-killed'].map(
@@ -40,7 +38,7 @@ const waitingFolders = [
   ),
   'test/integration',
 ];
-const busyFolders = ['test/infra/check', 'test/console', 'test/infra/quick', 'test/e2e'];
+const computing = ['test/infra/check', 'test/console', 'test/infra/quick', 'test/e2e'];
 
 const command = (name: string, needs: readonly Need[], ...command: string[]): Job => ({
   name,
@@ -75,7 +73,8 @@ export function planOf(names: readonly string[], root: string): readonly Job[] {
   if (names.length === 0)
     return [
       ...planOf([...checks, 'slow', 'go'], root),
-      ...inTurn(planOf(waitingFolders, root), planOf(busyFolders, root)),
+      ...planOf(computing, root),
+      ...planOf(waiting, root).map((job) => ({ ...job, waits: true })),
     ];
   const jobs = names.flatMap((name): readonly Job[] => {
     if (name === 'check') return planOf(checks, root);
@@ -89,14 +88,6 @@ export function planOf(names: readonly string[], root: string): readonly Job[] {
     return [groupJob('chart', ofChart), ...files.filter((file) => !ofChart.includes(file)).map(fileJob)];
   });
   return [...new Map(jobs.map((job) => [job.name, job])).values()];
-}
-
-/** Both in their order, each spread evenly over the whole. */
-function inTurn(...lists: readonly (readonly Job[])[]): readonly Job[] {
-  return lists
-    .flatMap((jobs) => jobs.map((job, index) => ({ job, at: index / jobs.length })))
-    .sort((one, other) => one.at - other.at)
-    .map(({ job }) => job);
 }
 
 function unitJobs(files: readonly string[]): readonly Job[] {

@@ -5,23 +5,27 @@ import type { Outcome } from './run-job.ts';
 
 export type RunJob = (job: Job) => Promise<Outcome>;
 
-/** Starts the jobs in their order, at most `places` at a time. `onEnd` is called as each ends. */
+/**
+ * Starts the jobs in their order, at most `places` at a time. Half of the places take those that mostly wait first, the others those
+ * that compute, so that the processors are busy throughout. `onEnd` is called as each ends.
+ */
 export async function runAll(
   jobs: readonly Job[],
   places: number,
   run: RunJob,
   onEnd: (outcome: Outcome) => void,
 ): Promise<readonly Outcome[]> {
-  const waiting = [...jobs];
+  const [waiting, computing] = [jobs.filter(({ waits }) => waits), jobs.filter(({ waits }) => !waits)];
   const outcomes: Outcome[] = [];
-  const work = async (): Promise<void> => {
-    for (let job = waiting.shift(); job !== undefined; job = waiting.shift()) {
+  const work = async (place: number): Promise<void> => {
+    const [own, others] = place % 2 === 0 ? [computing, waiting] : [waiting, computing];
+    for (let job = own.shift() ?? others.shift(); job; job = own.shift() ?? others.shift()) {
       const outcome = await run(job);
       outcomes.push(outcome);
       onEnd(outcome);
     }
   };
-  await Promise.all(Array.from({ length: places }, work));
+  await Promise.all(Array.from({ length: places }, (_, place) => work(place)));
   return outcomes;
 }
 
