@@ -65,7 +65,8 @@ test('a read-only token sees no user id in bodies and lists, and filters by one 
     assert.match(whole.text, /"(userKey|userId)":"ada"/, path);
     const masked = await control.ask({ path, token: readToken });
     assert.equal(masked.status, 200);
-    assert.doesNotMatch(masked.text, /ada/, path);
+    // A random id may contain the letters.
+    assert.doesNotMatch(masked.text, /\bada\b/, path);
     assert.match(masked.text, /"(userKey|userId)":"\*\*\*"/, path);
   }
 });

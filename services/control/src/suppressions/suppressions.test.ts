@@ -119,7 +119,7 @@ describe('a deletion', () => {
     assert.equal(view.isSuppressed('ada'), false);
     assert.deepEqual(calls(api), ['delete ada', 'delete bob', 'delete cleo']);
     const kept = JSON.stringify(api.cluster.records(names.deletions).map(({ value }) => String(value)));
-    assert.doesNotMatch(kept, /ada|bob|cleo/, 'a request that is written holds no user ids');
+    assert.doesNotMatch(kept, /\b(ada|bob|cleo)\b/, 'a request that is written holds no user ids');
   });
 
   test('marks the users of a source without destinations too, and in several transactions', async () => {
