@@ -224,6 +224,45 @@ test('a session that ends during an edit loses nothing that was typed, and shows
   await page.context().close();
 });
 
+test('an answer that was asked for before a save does not undo it on the page', async () => {
+  const { page } = await browser.open(`${url}#/destinations/crm?tab=settings`, { token: adminToken });
+  const name = page.getByLabel('Name', { exact: true });
+  const before = await name.inputValue();
+  const { promise: saved, resolve: save } = Promise.withResolvers<undefined>();
+  const path = '**/v1/destinations/crm';
+  await page.context().clearCookies();
+  await name.fill('Saved');
+  await press(page, 'Save');
+  await page.getByText('Your session has ended').waitFor();
+  // The sign-in loads the page again.
+  await page.route(path, async (route) => {
+    if (route.request().method() !== 'GET') return route.continue();
+    const response = await route.fetch();
+    await saved;
+    return route.fulfill({ response }).catch(() => undefined);
+  });
+  const asked = page.waitForRequest(path);
+  await page.keyboard.insertText(adminToken);
+  await page.keyboard.press('Enter');
+  const early = await asked;
+  const isEarly = (request: Request): boolean => request === early;
+  const over = Promise.race([
+    page.waitForEvent('requestfinished', isEarly),
+    page.waitForEvent('requestfailed', isEarly),
+  ]);
+  await press(page, 'Save');
+  await page.getByRole('heading', { level: 1, name: 'Saved' }).waitFor();
+  save(undefined);
+  await over;
+  await page.unroute(path);
+  await settled(page);
+  assert.equal(await name.inputValue(), 'Saved');
+  await name.fill(before);
+  await press(page, 'Save');
+  await page.getByRole('heading', { level: 1, name: before }).waitFor();
+  await page.context().close();
+});
+
 test('a sign-out in one tab hides the other, and a sign-in shows both', async () => {
   const { page: first } = await browser.open(`${url}#/sources`, { token: adminToken });
   await first.getByRole('heading', { level: 1, name: 'Sources' }).waitFor();

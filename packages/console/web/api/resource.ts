@@ -108,6 +108,9 @@ export function useResource<Data>(
     isLoading: isOwn ? state.isLoading : key !== null,
     reload: () => rerun.current(),
     set(data) {
+      // An answer that is still on its way may be older.
+      aborter.current?.abort();
+      aborter.current = undefined;
       setState({ key, data, isLoading: false });
     },
   };
