@@ -3,7 +3,7 @@ import { field, problem, type FieldPath, type Problem } from '../rules/problem.t
 import type { Notification } from '../rules/notification-schema.ts';
 import { isEncrypted, type SecretKeys } from './encryption.ts';
 import { secretMask } from './mask-text.ts';
-import { decryptAll, encryptAll, type Decrypted, type Secret } from './secrets.ts';
+import { decryptAll, encryptAll, secretAt, type Decrypted, type Secret } from './secrets.ts';
 
 const places = [
   ['webhook', 'url'],
@@ -15,16 +15,7 @@ const places = [
 export function* notificationSecretsOf(notification: unknown): Generator<Secret> {
   for (const path of places) {
     const [channel, key] = path;
-    const owner = field(notification, channel);
-    const value = field(owner, key);
-    if (typeof value !== 'string') continue;
-    yield {
-      path,
-      value,
-      replace: (replacement) => {
-        (owner as Record<string, string>)[key] = replacement;
-      },
-    };
+    yield* secretAt(field(notification, channel), key, path);
   }
 }
 

@@ -71,17 +71,20 @@ function* secretsWith(
       }
     }
   }
-  for (const [owner, key, path] of named) {
-    const value = field(owner, key);
-    if (typeof value !== 'string') continue;
-    yield {
-      path,
-      value,
-      replace: (replacement) => {
-        (owner as Record<string, string>)[key] = replacement;
-      },
-    };
-  }
+  for (const [owner, key, path] of named) yield* secretAt(owner, key, path);
+}
+
+/** The secret in the field `key` of `owner`, if it is a text. `replace` changes `owner`. */
+export function* secretAt(owner: unknown, key: string, path: FieldPath): Generator<Secret> {
+  const value = field(owner, key);
+  if (typeof value !== 'string') return;
+  yield {
+    path,
+    value,
+    replace: (replacement) => {
+      (owner as Record<string, string>)[key] = replacement;
+    },
+  };
 }
 
 /** Whether the header is secret by its name, or `secretHeaders` of the webhook contains it, ignoring case. */
