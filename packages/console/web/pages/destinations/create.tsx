@@ -5,8 +5,9 @@ import { useGet } from '../../api/resource.ts';
 import { LinkButton } from '../../parts/button.tsx';
 import { Card, PageHead, PageOfEntry } from '../../parts/card.tsx';
 import { Form, useForm } from '../../parts/entry-form.tsx';
-import { CheckField, problemOf, TextField } from '../../parts/field.tsx';
+import { CheckField, problemOf } from '../../parts/field.tsx';
 import { toast } from '../../parts/notes.tsx';
+import { IdField } from '../../parts/id-field.tsx';
 import { idOf } from '../../parts/proposed-id.ts';
 import { goFrom, hrefOf, place } from '../../url/location.ts';
 import { entryOf, newDraft } from './draft.ts';
@@ -74,14 +75,7 @@ function NewForm({ type, source }: { readonly type: string; readonly source: str
           beside={<LinkButton href={hrefOf(['destinations'])}>Cancel</LinkButton>}
         >
           <DestinationFields draft={draft} onDraft={setDraft} error={error}>
-            <TextField
-              label="Id"
-              hint="Proposed from the name. Cannot be changed later. Leave empty to generate one."
-              value={typedId ?? idOf(draft.name)}
-              onValue={setId}
-              mono
-              problem={problemOf(error, 'id')}
-            />
+            <IdField name={draft.name} value={typedId} onValue={setId} problem={problemOf(error, 'id')} />
           </DestinationFields>
           <CheckField
             label="Enable immediately"

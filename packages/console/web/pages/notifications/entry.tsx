@@ -7,8 +7,9 @@ import { Button, LinkButton } from '../../parts/button.tsx';
 import { Card, PageHead, PageOfEntry } from '../../parts/card.tsx';
 import { DeleteCard } from '../../parts/delete-card.tsx';
 import { Form, useForm } from '../../parts/entry-form.tsx';
-import { problemOf, TextField } from '../../parts/field.tsx';
+import { problemOf } from '../../parts/field.tsx';
 import { attempt, toast } from '../../parts/notes.tsx';
+import { IdField } from '../../parts/id-field.tsx';
 import { idOf } from '../../parts/proposed-id.ts';
 import { Badge, Status } from '../../parts/status.tsx';
 import { Ago } from '../../parts/time.tsx';
@@ -53,14 +54,7 @@ export function CreateNotification() {
           beside={<LinkButton href={hrefOf(['notifications'])}>Cancel</LinkButton>}
         >
           <NotificationFields draft={draft} onDraft={setDraft} error={error}>
-            <TextField
-              label="Id"
-              hint="Proposed from the name. Cannot be changed later. Leave empty to generate one."
-              value={typedId ?? idOf(draft.name)}
-              onValue={setId}
-              mono
-              problem={problemOf(error, 'id')}
-            />
+            <IdField name={draft.name} value={typedId} onValue={setId} problem={problemOf(error, 'id')} />
           </NotificationFields>
         </Form>
       </Card>

@@ -4,6 +4,7 @@ import { Card, PageHead } from '../../parts/card.tsx';
 import { Form, useForm } from '../../parts/entry-form.tsx';
 import { TextField } from '../../parts/field.tsx';
 import { toast } from '../../parts/notes.tsx';
+import { IdField } from '../../parts/id-field.tsx';
 import { idOf } from '../../parts/proposed-id.ts';
 import { goFrom, hrefOf, place } from '../../url/location.ts';
 
@@ -40,13 +41,7 @@ export function CreateSource() {
             {...field('name')}
             autofocus
           />
-          <TextField
-            label="Id"
-            hint="Proposed from the name. Cannot be changed later. Leave empty to generate one."
-            {...field('id')}
-            value={draft.id ?? idOf(draft.name)}
-            mono
-          />
+          <IdField name={draft.name} {...field('id')} />
         </Form>
       </Card>
     </>
