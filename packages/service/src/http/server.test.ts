@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, get } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { connect, type AddressInfo } from 'node:net';
 import { test } from 'node:test';
-import { clientError, closeServer, closingResponse, errorResponses } from './server.ts';
+import { clientError, closeServer, closingResponse, errorResponses, listen } from './server.ts';
 
 test('a request that arrives too slowly is a timeout, and other client errors are malformed requests', () => {
   const withCode = (code: string) => Object.assign(new Error(code), { code });
@@ -39,4 +39,15 @@ test('closing waits for the requests in flight, and closes their connections aft
   await closeServer(server, 10);
   const [error] = (await failed) as [NodeJS.ErrnoException];
   assert.equal(error.code, 'ECONNRESET');
+});
+
+test('closing does not wait for a connection that has sent nothing, as browsers open them in advance', async () => {
+  const server = createServer(() => undefined);
+  const port = await listen(server, { port: 0, host: '127.0.0.1' }, 'PORT');
+  const accepted = once(server, 'connection');
+  const silent = connect(port, '127.0.0.1').resume();
+  await accepted;
+  const ended = once(silent, 'close');
+  await closeServer(server, 2 ** 31 - 1);
+  await ended;
 });

@@ -3,7 +3,7 @@
  * the OpenAPI description of errors, listening and closing.
  */
 import { STATUS_CODES, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { errorTable, TailraceError, type ErrorCode } from '@tailrace/errors';
 
@@ -47,12 +47,16 @@ export function errorResponses(
   );
 }
 
+/** The open connections of each server that listens. */
+const connections = new WeakMap<Server, Set<Socket>>();
+
 /**
  * Stops accepting connections, and resolves when the requests in flight are answered. Connections that are still open
- * after `timeoutMs` are closed.
+ * after `timeoutMs` are closed. Node closes idle connections, but takes one that has sent nothing yet for a busy one.
  */
 export async function closeServer(server: Server, timeoutMs: number): Promise<void> {
   const closed = new Promise((resolve) => server.close(resolve));
+  for (const socket of connections.get(server) ?? []) if (socket.bytesRead === 0) socket.destroy();
   const late = await Promise.race([closed, wait(timeoutMs, 'late', { ref: false })]);
   if (late === 'late') server.closeAllConnections();
   await closed;
@@ -68,6 +72,11 @@ export async function listen(
   { port, host }: { readonly port: number; readonly host?: string | undefined },
   setting: string,
 ): Promise<number> {
+  const open = new Set<Socket>();
+  connections.set(server, open);
+  server.on('connection', (socket) => {
+    open.add(socket.once('close', () => open.delete(socket)));
+  });
   await new Promise<void>((listening, failed) => {
     server.once('error', (error: NodeJS.ErrnoException) =>
       failed(error.code === 'EADDRNOTAVAIL' ? foreignHost(host) : unusablePort(error, port, setting)),

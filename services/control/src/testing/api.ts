@@ -7,7 +7,7 @@ import path from 'node:path';
 import { isTailraceError } from '@tailrace/errors';
 import type { Kafka } from '@tailrace/kafka';
 import { MemoryCluster } from '@tailrace/kafka/testing';
-import { defineService, type Environment } from '@tailrace/service';
+import { defineService, listen, type Environment } from '@tailrace/service';
 import { startHere, type LogLine } from '@tailrace/service/testing';
 import { topicNames, topicSpecs } from '@tailrace/topology';
 import { openControl, type ControlChanges, type OpenControl } from '../open.ts';
@@ -163,7 +163,8 @@ export async function openApi(
     async turns(count) {
       for (let turn = 0; turn < count; turn += 1) await once(turns, 'turn');
     },
-    listen: (port = 0) => server.listen({ host: '127.0.0.1', port }),
+    listen: async (port = 0) =>
+      `http://127.0.0.1:${await listen(server.server, { host: '127.0.0.1', port }, 'PORT')}`,
     get historyBytes() {
       return history.status.bytes;
     },
