@@ -62,7 +62,7 @@ describe('deliveries to real receivers', () => {
     assert.equal(receiver.requests.length, bodies.length);
   });
 
-  // That none is deferred is shown on simulated time (stages/lane/fairness.test.ts): here it depends on the machine.
+  // That none is deferred is shown on simulated time (stages/lane/fairness.slow.test.ts): here it depends on the machine.
   test('arrive in a burst of 5,000 to a hundred destinations, none as a dead letter', async () => {
     await using receiver = await startReceiver();
     const destinations = Array.from({ length: 100 }, (_, place) => destinationOf(`${receiver.url}/${place}`));
