@@ -19,7 +19,8 @@ type Identify struct {
 	Traits map[string]interface{}
 	// Context in addition to the user's traits, such as app or ip. All messages have it.
 	Context map[string]interface{}
-	// Integrations selects the destinations of the message: {"All": false, "Webhooks": true}. Default: all destinations.
+	// Integrations selects the destinations of the message: {"All": false, "Webhooks": true}, or
+	// by id {"Webhooks": map[string]bool{"crm": false}}. Default: all destinations.
 	Integrations map[string]interface{}
 	// Timestamp is the time of the event in ISO 8601. Set it to import past events. Default: now.
 	Timestamp string

@@ -44,7 +44,8 @@ const fields = {
   context: { ...object, description: 'Context of the event: device, page, IP address, library' },
   integrations: {
     ...object,
-    description: 'Destination types by name, true or false; `All` applies to all others',
+    description:
+      'Destination types by name: true, false, or an object with the ids of destinations; `All` applies to all others',
   },
   properties: object,
   traits: object,

@@ -69,7 +69,37 @@ describe('integrations (docs/specification.md, rule 5.2)', () => {
     for (const number of ['1', '1.0', '0.0', '1e400']) {
       const own = parseJson(`{"Webhooks":${number}}`) as JsonObject;
       const withAll = parseJson(`{"All":false,"Webhooks":${number}}`) as JsonObject;
-      assert.deepEqual([isSelected('Webhooks', own), isSelected('Webhooks', withAll)], [true, false], number);
+      assert.deepEqual([isSelected(crm, own), isSelected(crm, withAll)], [true, false], number);
+    }
+  });
+
+  const byId: [title: string, integrations: string, expected: readonly string[]][] = [
+    ['false for an id turns that one off', '{"Webhooks":{"crm":false}}', ['erp']],
+    ['All false leaves on an id whose entry is true', '{"Webhooks":{"All":false,"crm":true}}', ['crm']],
+    ['the options of an id count as true', '{"Webhooks":{"All":false,"crm":{"tier":1}}}', ['crm']],
+    ['only the All beside an id applies to it', '{"All":false,"Webhooks":{"crm":true}}', ['crm', 'erp']],
+    ['an unknown id has no effect', '{"Webhooks":{"other":false}}', ['crm', 'erp']],
+    ['an id is case sensitive', '{"Webhooks":{"CRM":false}}', ['crm', 'erp']],
+    ['an id in the place of a type has no effect', '{"crm":false}', ['crm', 'erp']],
+    ['null and numbers for an id count as no entry', '{"Webhooks":{"crm":null,"erp":0}}', ['crm', 'erp']],
+    ['a list in the place of a type counts as true', '{"All":false,"Webhooks":[false]}', ['crm', 'erp']],
+  ];
+  for (const [title, integrations, expected] of byId) {
+    test(`by id: ${title}`, () => {
+      const event = eventOf({ integrations: parseJson(integrations) });
+      assert.deepEqual(idsOf(route(event, undefined, [crm, erp]).routed), expected);
+    });
+  }
+
+  test('by id: any id is possible, also that of a type, of a property of objects, or All', () => {
+    for (const id of ['Webhooks', '__proto__', 'constructor', 'hasOwnProperty', '0', 'All']) {
+      const selected = (json: string): boolean =>
+        isSelected({ ...crm, id }, parseJson(json.replaceAll('ID', id)) as JsonObject);
+      assert.ok(selected('{"Webhooks":{}}'), id);
+      assert.ok(!selected('{"Webhooks":{"ID":false}}'), id);
+      assert.equal(selected('{"Webhooks":{"All":false}}'), false, id);
+      assert.ok(selected('{"Webhooks":{"All":false,"ID":true}}'), id);
+      assert.equal(selected('{"ID":false}'), id !== 'Webhooks' && id !== 'All', id);
     }
   });
 });

@@ -57,7 +57,7 @@ export function routeEvent<Event extends RoutableEvent>(
   for (const [index, destination] of enabled.entries()) {
     const filter = filters?.[index];
     const broken =
-      (isSelected(destination.type, integrations) ? undefined : 'integrations') ??
+      (isSelected(destination, integrations) ? undefined : 'integrations') ??
       (blocked ? 'schema' : undefined) ??
       (filterable && filter?.(filterable));
     if (broken === undefined) {

@@ -13,7 +13,7 @@ export interface CommonFields {
   readonly timestamp?: Date | string | undefined;
   /** Further information, such as `ip`, `userAgent`, `locale` and `device`. */
   readonly context?: object | undefined;
-  /** `{ All: false, Webhooks: true }` disables all destinations except Webhooks. */
+  /** `{ All: false, Webhooks: true }` disables all destinations except Webhooks, `{ Webhooks: { crm: false } }` one by its id. */
   readonly integrations?: Integrations | undefined;
 }
 
