@@ -108,3 +108,24 @@ test('6.9 renamed fields have another key, with their hash, and replace one that
   assert.equal(properties['a.b'], 25.5);
   assert.deepEqual(properties['products'], [{ price: 1, id: 'a' }, { price: 2, id: 'b' }, 'c']);
 });
+
+test('6.9 paths are those of the whole body: a list keeps its positions, and keys below renamed ones are found', () => {
+  const kept = bodyWith({ include: ['properties.products.1'], hash: ['properties.products.1.sku'] });
+  const second = { sku: hash('sha256', 'crmb'), price: 2 };
+  assert.deepEqual(kept.properties, { products: [second] });
+  const left = bodyWith({ exclude: ['properties.products.0'], hash: ['properties.products.1.sku'] });
+  assert.deepEqual(left.properties['products'], [second, 'c']);
+  const rename = { 'context.device': 'phone', 'context.device.id': 'key', 'context.*.type': 'kind' };
+  assert.deepEqual(bodyWith({ include: ['context.device'], rename }).context, {
+    phone: { key: 'd-1', kind: 'ios' },
+  });
+});
+
+test('6.9 of a list or mapping what is left of it is hashed, once, under the keys that it had', () => {
+  const fields = {
+    exclude: ['context.device.type'],
+    hash: ['context.device', 'context.device.id'],
+    rename: { 'context.device.id': 'key' },
+  };
+  assert.equal(bodyWith(fields).context['device'], hash('sha256', 'crm{"id":"d-1"}'));
+});

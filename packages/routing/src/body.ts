@@ -36,98 +36,86 @@ const kept = [
 /** These are in a body also where nothing is left of them. */
 const present = ['properties', 'traits'];
 
-/** The paths of all fields are those of the whole body, so what is renamed comes last. */
-function compileFields({ include, exclude, hash: hashed, salt, rename }: Fields, id: string): Shape {
-  const passes: Pass[] = [];
+/** All paths are those of the whole body, so one walk applies them. */
+function compileFields(
+  { include, exclude = [], hash: hashed = [], salt, rename = {} }: Fields,
+  id: string,
+): Shape {
+  const root = newNode();
   if (include) {
-    const tree = treeOf([...kept, ...include]);
-    for (const key of present) branchOf(tree, key);
-    passes.push({ tree, named: same, other: () => undefined });
+    for (const key of present) childOf(root, key).leads = true;
+    for (const path of [...kept, ...include]) {
+      const nodes = nodesOf(root, path);
+      for (const node of nodes) node.leads = true;
+      nodes.at(-1)?.marks.add('included');
+    }
   }
-  if (exclude) {
-    const tree = treeOf(exclude.map((path) => (present.includes(path) ? `${path}.*` : path)));
-    passes.push({ tree, named: () => undefined, other: same });
+  for (const path of exclude) {
+    nodesOf(root, present.includes(path) ? `${path}.*` : path)
+      .at(-1)
+      ?.marks.add('excluded');
   }
-  if (hashed) {
-    passes.push({ tree: treeOf(hashed), named: (value) => hashOf(value, salt ?? id), other: same });
+  for (const path of hashed) nodesOf(root, path).at(-1)?.marks.add('hashed');
+  for (const [path, name] of Object.entries(rename)) {
+    const node = nodesOf(root, path).at(-1);
+    if (node) node.name = name;
   }
-  if (rename) {
-    const tree = newTree();
-    for (const [path, name] of Object.entries(rename)) leafOf(tree, path).name = name;
-    passes.push({ tree, named: same, other: same });
-  }
-  return (document) => passes.reduce((value, pass) => rewrite(value, [pass.tree], pass) as object, document);
+  const place = { nodes: [root], included: !include, hashed: false, salt: salt ?? id };
+  return (document) => rewrite(document, place) as object;
 }
 
-function same(value: unknown): unknown {
-  return value;
-}
+type Mark = 'included' | 'excluded' | 'hashed';
 
-/** Null, which is no value, stays. Of a list or mapping the JSON is hashed. */
-function hashOf(value: unknown, salt: string): unknown {
-  if (value === null) return null;
-  return hash('sha256', salt + (typeof value === 'string' ? value : JSON.stringify(value)));
-}
-
-/** Paths by their keys. `*` is every key of a mapping and every item of a list. */
-interface Tree {
-  readonly branches: Map<string, Tree>;
-  /** Whether a path ends here. */
-  isLeaf: boolean;
+/** A key of paths. `*` is every key of a mapping and every item of a list. */
+interface Node {
+  readonly children: Map<string, Node>;
+  /** What becomes of what is here. */
+  readonly marks: Set<Mark>;
+  /** Whether a path of `include` ends here or below. */
+  leads: boolean;
   /** The new key of what is here. */
   name: string | undefined;
 }
 
-function newTree(): Tree {
-  return { branches: new Map(), isLeaf: false, name: undefined };
+function newNode(): Node {
+  return { children: new Map(), marks: new Set(), leads: false, name: undefined };
 }
 
-function branchOf({ branches }: Tree, key: string): Tree {
-  let branch = branches.get(key);
-  if (!branch) branches.set(key, (branch = newTree()));
-  return branch;
+function childOf({ children }: Node, key: string): Node {
+  let child = children.get(key);
+  if (!child) children.set(key, (child = newNode()));
+  return child;
 }
 
-function leafOf(tree: Tree, path: string): Tree {
-  const leaf = (fieldSteps(path) ?? []).reduce(branchOf, tree);
-  leaf.isLeaf = true;
-  return leaf;
+/** The nodes of the keys of a path, in order. */
+function nodesOf(root: Node, path: string): readonly Node[] {
+  let node = root;
+  return (fieldSteps(path) ?? []).map((key) => (node = childOf(node, key)));
 }
 
-function treeOf(paths: readonly string[]): Tree {
-  const tree = newTree();
-  for (const path of paths) leafOf(tree, path);
-  return tree;
+/** Where the walk is. */
+interface Place {
+  /** Those whose keys have led here. */
+  readonly nodes: readonly Node[];
+  readonly included: boolean;
+  /** Whether it becomes part of a hash, which is that of values and keys as they were. */
+  readonly hashed: boolean;
+  readonly salt: string;
 }
 
-interface Pass {
-  readonly tree: Tree;
-  /** What becomes of a value whose path is in the tree; undefined removes it. */
-  readonly named: (value: unknown) => unknown;
-  /** What becomes of a value to which no path leads. */
-  readonly other: (value: unknown) => unknown;
-}
-
-/** @param trees those whose paths have led to this value */
-function rewrite(value: unknown, trees: readonly Tree[], pass: Pass): unknown {
-  if (typeof value !== 'object' || value === null || isRawNumber(value)) return pass.other(value);
-  const change = (inner: unknown, below: readonly Tree[]): unknown => {
-    // The document has the key of a field that the event lacks.
-    if (inner === undefined) return undefined;
-    if (below.length === 0) return pass.other(inner);
-    return below.some(({ isLeaf }) => isLeaf) ? pass.named(inner) : rewrite(inner, below, pass);
-  };
+/** What is left of a value; undefined for nothing. */
+function rewrite(value: unknown, place: Place): unknown {
+  const isLeaf = typeof value !== 'object' || value === null || isRawNumber(value);
+  if (isLeaf || place.nodes.length === 0) return place.included ? value : undefined;
   if (Array.isArray(value)) {
     return value
-      .map((item, index) => change(item, branchesAt(trees, String(index))))
+      .map((item, index) => change(item, String(index), place).value)
       .filter((item) => item !== undefined);
   }
   const entries: [key: string, value: unknown][] = [];
   const renamed: [key: string, value: unknown][] = [];
   for (const [key, inner] of Object.entries(value)) {
-    const below = branchesAt(trees, key);
-    const changed = change(inner, below);
-    const name = below.find((tree) => tree.name !== undefined)?.name;
+    const { value: changed, name } = change(inner, key, place);
     if (changed === undefined) continue;
     if (name === undefined) entries.push([key, changed]);
     else renamed.push([name, changed]);
@@ -136,9 +124,29 @@ function rewrite(value: unknown, trees: readonly Tree[], pass: Pass): unknown {
   return Object.fromEntries([...entries, ...renamed]);
 }
 
-function branchesAt(trees: readonly Tree[], key: string): Tree[] {
-  return trees.flatMap(({ branches }) => {
-    const found = [branches.get(key), branches.get('*')];
-    return found.filter((branch) => branch !== undefined);
-  });
+/** What becomes of the value of `key` in what is at `place`, and its new key. */
+function change(
+  inner: unknown,
+  key: string,
+  place: Place,
+): { readonly value: unknown; readonly name?: string | undefined } {
+  const nodes = place.nodes.flatMap(({ children }) =>
+    [children.get(key), children.get('*')].filter((child) => child !== undefined),
+  );
+  const has = (mark: Mark): boolean => nodes.some(({ marks }) => marks.has(mark));
+  const included = place.included || has('included');
+  // The document has the key of a field that the event lacks.
+  const isGone = inner === undefined || has('excluded') || !(included || nodes.some(({ leads }) => leads));
+  if (isGone) return { value: undefined };
+  if (place.hashed) return { value: rewrite(inner, { ...place, nodes, included }) };
+  const hashed = has('hashed');
+  const left = rewrite(inner, { ...place, nodes, included, hashed });
+  const name = nodes.find((node) => node.name !== undefined)?.name;
+  return { value: hashed ? hashOf(left, place.salt) : left, name };
+}
+
+/** Null, which is no value, stays. Of a list or mapping the JSON is hashed. */
+function hashOf(value: unknown, salt: string): unknown {
+  if (value === null || value === undefined) return value;
+  return hash('sha256', salt + (typeof value === 'string' ? value : JSON.stringify(value)));
 }
