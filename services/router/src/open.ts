@@ -9,6 +9,7 @@ import { MessageIds } from './deduplication/message-ids.ts';
 import { rebuild } from './deduplication/rebuild.ts';
 import { ReusedIds } from './deduplication/reused-ids.ts';
 import { createRouterMetrics } from './metrics.ts';
+import { createOrderOf } from './order.ts';
 import { createProcessor } from './process-record.ts';
 import { createReceiver } from './receive/receive-record.ts';
 import { SourceTurns } from './receive/source-turns.ts';
@@ -81,9 +82,11 @@ export const router = defineService({
       log,
       tracing,
     });
+    const orderOf = createOrderOf(config);
     const waiting = createWaitingQueue({
       kafka,
       frames,
+      orderOf,
       processRecord,
       rejecter,
       metrics,
@@ -97,7 +100,7 @@ export const router = defineService({
       config,
       frames,
       publisher,
-      process: createReceiver({ frames, processRecord, rejecter, waiting, metrics }),
+      process: createReceiver({ frames, orderOf, processRecord, rejecter, waiting, metrics }),
       onFull: (full) => {
         if (full) consumption.pause([names.events]);
         else consumption.resume([names.events]);

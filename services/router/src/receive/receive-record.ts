@@ -1,7 +1,7 @@
 /**
- * Receives the records of `events` and keeps the order of each key. A record whose source is unknown waits for a read of the
- * configuration, and one whose schema is unknown for the first response of the registry; later records of its key wait behind
- * it, records of other keys do not. Where the registry does not provide the schema, the record moves to the waiting queue.
+ * Receives the records of `events` and keeps the order of each key of a source. A record whose source is unknown waits for a read of
+ * the configuration, and one whose schema is unknown for the first response of the registry; later records of its order wait
+ * behind it, others do not. Where the registry does not provide the schema, the record moves to the waiting queue.
  */
 import { isTailraceError } from '@tailrace/errors';
 import type { TrackedRecord } from '@tailrace/kafka';
@@ -9,6 +9,7 @@ import type { FrameReader } from '@tailrace/registry';
 import { isTooLarge, type Rejection } from '@tailrace/routing';
 import { createKeyOrder } from './key-order.ts';
 import type { RouterMetrics } from '../metrics.ts';
+import type { OrderOf } from '../order.ts';
 import type { ProcessRecord } from '../process-record.ts';
 import { leaveUnfinished, type Rejecter } from '../reject-record.ts';
 import { withOwnBytes } from '../record-content.ts';
@@ -16,6 +17,7 @@ import type { WaitingQueue } from '../waiting/queue.ts';
 
 export interface ReceiverDependencies {
   readonly frames: Pick<FrameReader, 'fetchSchema'>;
+  readonly orderOf: OrderOf;
   readonly processRecord: ProcessRecord;
   readonly rejecter: Pick<Rejecter, 'reject'>;
   readonly waiting: Pick<WaitingQueue, 'hasKeyOf' | 'enqueue'>;
@@ -24,7 +26,7 @@ export interface ReceiverDependencies {
 
 /** Returns a function that receives the records of `events`, in the order of their partitions. */
 export function createReceiver(deps: ReceiverDependencies): (record: TrackedRecord) => void {
-  const { frames, processRecord, rejecter, waiting, metrics } = deps;
+  const { frames, orderOf, processRecord, rejecter, waiting, metrics } = deps;
   const inKeyOrder = createKeyOrder();
 
   const receive = (record: TrackedRecord): Promise<void> | undefined => {
@@ -73,7 +75,11 @@ export function createReceiver(deps: ReceiverDependencies): (record: TrackedReco
       });
   };
 
-  return (record) => inKeyOrder(keyOf(record), () => receive(record));
+  return (record) => {
+    const order = orderOf(record);
+    const name = order && `${record.partition}/${order.source}/${order.key.toString('latin1')}`;
+    inKeyOrder(name, () => receive(record));
+  };
 }
 
 const tooLargeToWait: Rejection = {
@@ -82,8 +88,3 @@ const tooLargeToWait: Rejection = {
     'The record cannot wait for its schema, because it is larger than Kafka accepts in the topic events.waiting. ' +
     'Raise max.message.bytes of that topic, or send less.',
 };
-
-/** Records without a key have no order, neither here nor in Kafka. */
-function keyOf({ partition, key }: TrackedRecord): string | undefined {
-  return key === null ? undefined : `${partition}/${key.toString('latin1')}`;
-}

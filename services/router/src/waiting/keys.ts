@@ -1,40 +1,42 @@
 /**
  * The keys of one partition that have a record in `events.waiting`, so that their later records queue behind it. Memory is
- * bounded: keys beyond the limit share slots, and a key that shares a slot with a waiting one waits too.
+ * bounded: where a source has keys beyond the limit, all its keys wait.
  */
 import { hash } from 'node:crypto';
-import type { ConsumedRecord } from '@tailrace/kafka';
+import type { RecordOrder } from '../order.ts';
 
 /** About 50 bytes each. */
 const defaultMaxKeys = 100_000;
-/** Slots for the keys beyond the limit. */
-const overflowSlots = 2 ** 16;
 
-/** 52 bits of a hash: among 100,000 keys, the probability that two share theirs is one in a million. */
+/** 16 bits of a hash of the source, and 36 bits of one of its key. A key waits for no reason where it shares both with a waiting one. */
 export type KeyHash = number;
+const keys = 2 ** 36;
 
-/** Undefined where the record has no key. */
-export function keyOf({ key }: Pick<ConsumedRecord, 'key'>): KeyHash | undefined {
-  return key === null ? undefined : Number.parseInt(hash('sha1', key, 'hex').slice(0, 13), 16);
+export function keyHash({ source, key }: RecordOrder): KeyHash {
+  return Number.parseInt(hash('sha1', source).slice(0, 4) + hash('sha1', key).slice(0, 9), 16);
+}
+
+function sourceHash(key: KeyHash): number {
+  return Math.floor(key / keys);
 }
 
 export class WaitingKeys {
   /** The offset in `events` of the last waiting record of each key. */
   readonly #lastOffset = new Map<KeyHash, number>();
   readonly #maxKeys: number;
-  /** 1 in the slot of each waiting key beyond the limit. */
-  #overflow: Uint8Array | undefined;
+  /** The sources with a waiting key beyond the limit. */
+  readonly #overflow = new Set<number>();
 
   constructor(maxKeys = defaultMaxKeys) {
     this.#maxKeys = maxKeys;
   }
 
   get isEmpty(): boolean {
-    return this.#lastOffset.size === 0 && this.#overflow === undefined;
+    return this.#lastOffset.size === 0 && this.#overflow.size === 0;
   }
 
   has(key: KeyHash): boolean {
-    return this.#lastOffset.has(key) || this.#overflow?.[key % overflowSlots] === 1;
+    return this.#lastOffset.has(key) || this.#overflow.has(sourceHash(key));
   }
 
   /** Adds the record at this offset of `events`. A record may be added more than once. */
@@ -43,8 +45,7 @@ export class WaitingKeys {
       this.#lastOffset.set(key, Math.max(offset, this.#lastOffset.get(key) ?? 0));
       return;
     }
-    this.#overflow ??= new Uint8Array(overflowSlots);
-    this.#overflow[key % overflowSlots] = 1;
+    this.#overflow.add(sourceHash(key));
   }
 
   /** Removes the key, unless a record behind this offset of `events` waits. */
@@ -54,6 +55,6 @@ export class WaitingKeys {
 
   clear(): void {
     this.#lastOffset.clear();
-    this.#overflow = undefined;
+    this.#overflow.clear();
   }
 }

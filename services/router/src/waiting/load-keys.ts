@@ -1,6 +1,6 @@
 /** Loads the keys that wait in partitions that are new to this router, before it receives the first record of their keys. */
-import type { Kafka, NewPartition } from '@tailrace/kafka';
-import { keyOf } from './keys.ts';
+import type { ConsumedRecord, Kafka, NewPartition } from '@tailrace/kafka';
+import type { KeyHash } from './keys.ts';
 import type { WaitingPartition } from './waiting-partition.ts';
 import { positionOf } from './waiting-record.ts';
 
@@ -14,8 +14,15 @@ export async function loadKeys(
   kafka: Pick<Kafka, 'scan'>,
   topic: string,
   newPartitions: readonly NewPartition[],
-  partitions: ReadonlyMap<number, WaitingPartition>,
-  signal: AbortSignal,
+  {
+    partitions,
+    keyOf,
+    signal,
+  }: {
+    readonly partitions: ReadonlyMap<number, WaitingPartition>;
+    readonly keyOf: (record: ConsumedRecord) => KeyHash | undefined;
+    readonly signal: AbortSignal;
+  },
 ): Promise<number | undefined> {
   const finished = new Map(newPartitions.map(({ partition, finished }) => [partition, finished]));
   const starts = new Map(newPartitions.map(({ partition, next }) => [partition, next]));

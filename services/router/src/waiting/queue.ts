@@ -3,7 +3,7 @@
  * depends on how many records wait, or for how long.
  *
  * A record of `events` whose schema the registry does not provide is copied to the queue and is then done in `events`; so are
- * the later records of its key until it has left the queue. A record leaves the queue when it is processed. A record that
+ * the later records of its key and source until it has left the queue. A record leaves the queue when it is processed. A record that
  * cannot be processed yet has an entry in memory without its bytes. Once the registry has answered for a schema, a pass
  * (pass.ts) reads the waiting records again and processes those that it can.
  */
@@ -13,10 +13,11 @@ import type { FrameReader } from '@tailrace/registry';
 import type { Rejection } from '@tailrace/routing';
 import type { Log } from '@tailrace/service';
 import type { RouterMetrics } from '../metrics.ts';
+import type { OrderOf } from '../order.ts';
 import type { ProcessRecord } from '../process-record.ts';
 import type { Rejecter } from '../reject-record.ts';
 import { InFlight } from './in-flight.ts';
-import { keyOf } from './keys.ts';
+import { keyHash, type KeyHash } from './keys.ts';
 import { loadKeys } from './load-keys.ts';
 import { WaitingPartition, type Entry } from './waiting-partition.ts';
 import { runPass, type PassOptions } from './pass.ts';
@@ -29,6 +30,7 @@ export interface WaitingQueueDependencies extends Pick<PassOptions, 'unfinished'
   readonly kafka: Pick<Kafka, 'scan'>;
   readonly publisher: Pick<Publisher, 'publish'>;
   readonly frames: Pick<FrameReader, 'fetchSchema' | 'onFetched'>;
+  readonly orderOf: OrderOf;
   readonly processRecord: ProcessRecord;
   readonly rejecter: Pick<Rejecter, 'reject'>;
   readonly metrics: Pick<RouterMetrics, 'countReceived' | 'expired'>;
@@ -42,13 +44,20 @@ const passRetryMs = 1_000;
 const recheckIntervalMs = 300_000;
 
 export function createWaitingQueue(deps: WaitingQueueDependencies) {
-  const { topics, kafka, unfinished, publisher, frames, processRecord, rejecter, metrics, log } = deps;
+  const { topics, kafka, unfinished, publisher, frames, orderOf, processRecord, rejecter, metrics, log } =
+    deps;
   const partitions = new Map<number, WaitingPartition>();
   const inFlight = new InFlight();
   let passing: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
   const isClosed = (): boolean => closed;
+
+  /** Undefined where the record has no order. */
+  const keyOf = (record: Pick<ConsumedRecord, 'key' | 'headers'>): KeyHash | undefined => {
+    const order = orderOf(record);
+    return order && keyHash(order);
+  };
 
   const ownedPartition = ({ partition: number, work }: TrackedRecord): WaitingPartition => {
     let partition = partitions.get(number);
@@ -147,8 +156,8 @@ export function createWaitingQueue(deps: WaitingQueueDependencies) {
   }, recheckIntervalMs).unref();
 
   return {
-    /** Whether an earlier record of the key of this record of `events` waits. */
-    hasKeyOf(record: Pick<ConsumedRecord, 'partition' | 'key'>): boolean {
+    /** Whether an earlier record of the order of this record of `events` waits. */
+    hasKeyOf(record: Pick<ConsumedRecord, 'partition' | 'key' | 'headers'>): boolean {
       const keys = partitions.get(record.partition)?.keys;
       if (!keys || keys.isEmpty) return false;
       const key = keyOf(record);
@@ -198,7 +207,11 @@ export function createWaitingQueue(deps: WaitingQueueDependencies) {
           return [number, known && !known.revoked ? known : new WaitingPartition(number)];
         }),
       );
-      const waiting = await loadKeys(kafka, topics.waiting, newPartitions, loaded, signal);
+      const waiting = await loadKeys(kafka, topics.waiting, newPartitions, {
+        partitions: loaded,
+        keyOf,
+        signal,
+      });
       if (waiting === undefined) return;
       if (waiting > 0) log.info({ records: waiting }, 'records wait for their schemas');
       for (const [number, partition] of loaded) partitions.set(number, partition);

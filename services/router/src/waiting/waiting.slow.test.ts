@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, test } from 'node:test';
 import { headerOf } from '@tailrace/kafka/testing';
 import { frame, startFaultyRegistry, type FaultyRegistry } from '@tailrace/registry/testing';
 import { eventually } from '@tailrace/testing';
-import { names, openStage, type Stage } from '../testing/stage.ts';
+import { names, openStage, toCrm, toDestination, type Stage } from '../testing/stage.ts';
 
 const badId = 1;
 const goodId = 2;
@@ -17,7 +17,12 @@ describe('while the registry fails', () => {
   beforeEach(async () => {
     opened = new AsyncDisposableStack();
     registry = opened.use(await startFaultyRegistry());
-    stage = opened.use(await openStage({ env: { SCHEMA_REGISTRY_URL: registry.url } }));
+    const app = toDestination('app', 'erp');
+    const configuration = {
+      sources: [...toCrm.sources, ...app.sources],
+      destinations: [...toCrm.destinations, ...app.destinations],
+    };
+    stage = opened.use(await openStage({ env: { SCHEMA_REGISTRY_URL: registry.url }, configuration }));
   });
   afterEach(() => opened.disposeAsync());
 
@@ -95,6 +100,21 @@ describe('while the registry fails', () => {
     registry.answers(() => 200);
     await untilHolds(names.deliveries, 7);
     assert.deepEqual(deliveredIds().get('bad'), ['bad-1', 'bad-2', 'bad-3']);
+  });
+
+  test('11.1 records of another source with the same key do not wait, and those of the same source do, however they name it', async () => {
+    registry.answers(() => 500);
+    await write('ada', 'ada-1', badId);
+    const later = { type: 'track', event: 'e', userId: 'ada', messageId: 'ada-2' };
+    const record = { key: 'ada', value: JSON.stringify(later) };
+    await stage.publish({ ...record, headers: { 'source-id': 'app' } });
+    await stage.publish({ ...record, headers: { 'source-id': 'web' } });
+    await untilHolds(names.eventsWaiting, 2);
+    await untilHolds(names.deliveries, 1);
+    assert.equal(stage.cluster.records(names.deliveries)[0]?.key?.toString(), 'erp/ada');
+    registry.answers(() => 200);
+    await untilHolds(names.deliveries, 3);
+    assert.deepEqual(deliveredIds().get('ada'), ['ada-1', 'ada-2']);
   });
 
   test('more records than the limit in memory wait and arrive in order', async () => {
