@@ -220,8 +220,10 @@ describe('the schema that is registered for producers', () => {
     const timeless = anyCall.map((call) =>
       Object.fromEntries(Object.entries(call).filter(([field]) => !/(timestamp|At)$/i.test(field))),
     );
+    // Of calls with many fields, hardly one in a hundred has nothing invalid.
+    const short = anyCall.map(({ type, userId, event = 'e' }) => ({ type, userId, event }));
     fc.assert(
-      fc.property(timeless, (call) => {
+      fc.property(fc.oneof(timeless, short), (call) => {
         if (!fits(call)) return;
         fitting++;
         const result = readCall(call, options);
@@ -229,7 +231,7 @@ describe('the schema that is registered for producers', () => {
       }),
       { numRuns: 800 },
     );
-    assert.ok(fitting > 0);
+    assert.ok(fitting > 100);
     assert.ok(fits({ type: 'track', event: 'e', userId: 'u' }));
     assert.ok(!fits({ type: 'track', userId: 'u' }));
   });
