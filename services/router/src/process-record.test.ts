@@ -8,6 +8,7 @@ import { noRegistry } from '@tailrace/registry';
 import { decisionSentences, decodeDecision } from '@tailrace/records';
 import { MessageIds } from './deduplication/message-ids.ts';
 import type { RouterMetrics } from './metrics.ts';
+import { createOrderOf } from './order.ts';
 import { createProcessor } from './process-record.ts';
 import { createReceiver } from './receive/receive-record.ts';
 import { createRejecter } from './reject-record.ts';
@@ -86,11 +87,11 @@ function startRouter({
   };
   const log = { debug: () => undefined, warn: () => undefined };
   const rejecter = createRejecter({ topic: 'rejected', publisher, metrics, log });
+  const sourcesByName = { source: (id: string) => sources.get(id), sourceByWriteKey: () => undefined };
   const processRecord = createProcessor({
     names: { deliveries: 'deliveries', decisions: 'decisions' },
     config: {
-      source: (id) => sources.get(id),
-      sourceByWriteKey: () => undefined,
+      ...sourcesByName,
       destinationsOf: () => enabled,
       disabledDestinationsOf: () => disabled,
       refresh: () => refresh.promise,
@@ -109,6 +110,7 @@ function startRouter({
   });
   const receiveRecord = createReceiver({
     frames: noRegistry,
+    orderOf: createOrderOf(sourcesByName),
     processRecord,
     rejecter,
     metrics,
