@@ -125,6 +125,25 @@ describe('bytes that do not match the schema', () => {
     }
   });
 
+  test('are refused where they have many values for their bytes', () => {
+    const block = Buffer.from([0x80, 0x7d]);
+    const blocks = Buffer.concat([...Array.from({ length: 20_000 }, () => block), Buffer.from([0])]);
+    assert.throws(() => readAvro(compile({ type: 'array', items: 'null' }), blocks), /more values/);
+    const twice = (name: string, type: object | string): object => ({
+      type: 'record',
+      name,
+      fields: [
+        { name: 'a', type },
+        { name: 'b', type: typeof type === 'string' ? type : (type as { name: string }).name },
+      ],
+    });
+    const doubled = Array.from({ length: 40 }).reduce<object | string>(
+      (type, _, depth) => twice(`R${depth}`, type),
+      'null',
+    );
+    assert.throws(() => readAvro(compile(doubled as Schema), Buffer.alloc(0)), /more values/);
+  });
+
   test('are refused where they are nested too deeply', () => {
     const list = { type: 'record', name: 'List', fields: [{ name: 'next', type: ['null', 'List'] }] };
     const deep = Buffer.concat([Buffer.alloc(10_000, 2), Buffer.from([0])]);

@@ -60,6 +60,8 @@ interface LogicalType {
 }
 
 const maxDepth = 100;
+/** A value of a schema may have no bytes, such as null, so that those of 68 KB could be more than fit into memory. */
+const maxValues = { ofAll: 1_000, ofEachByte: 8 };
 
 /** @throws RangeError where the bytes do not match the schema */
 export function readAvro(type: Type, bytes: Buffer): unknown {
@@ -71,6 +73,7 @@ export function readAvro(type: Type, bytes: Buffer): unknown {
 
 function read(type: AvroType, input: Input, depth: number): unknown {
   if (depth > maxDepth) throw new RangeError(`it is nested more than ${maxDepth} levels deep`);
+  input.countValue();
   switch (type.typeName) {
     case 'null':
       return null;
@@ -176,9 +179,16 @@ function oneOf<T>(choices: readonly T[], input: Input): T {
 class Input {
   readonly #bytes: Buffer;
   #position = 0;
+  #valuesLeft: number;
 
   constructor(bytes: Buffer) {
     this.#bytes = bytes;
+    this.#valuesLeft = maxValues.ofAll + maxValues.ofEachByte * bytes.length;
+  }
+
+  countValue(): void {
+    this.#valuesLeft -= 1;
+    if (this.#valuesLeft < 0) throw new RangeError('it has more values than its bytes can mean');
   }
 
   get left(): number {
