@@ -3,9 +3,31 @@ import type { AnySchema, ValidateFunction } from 'ajv';
 import { Ajv } from 'ajv';
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import { RE2JS } from 're2js';
+
+/**
+ * Takes time in proportion to the text, whatever the pattern. One with a look-around or a back-reference is refused.
+ *
+ * @throws SyntaxError if the pattern cannot be used
+ */
+function linear(pattern: string): { test(text: string): boolean } {
+  try {
+    const compiled = RE2JS.compile(RE2JS.translateRegExp(pattern));
+    return { test: (text) => compiled.matcher(text).find() };
+  } catch (error) {
+    throw new SyntaxError(`the pattern ${pattern} cannot be used: ${(error as Error).message}`, {
+      cause: error,
+    });
+  }
+}
 
 /** Schemas belong to producers, so Ajv's recommendations on style are turned off. */
-const options = { strict: false, validateFormats: false, logger: false } as const;
+const options = {
+  strict: false,
+  validateFormats: false,
+  logger: false,
+  code: { regExp: Object.assign(linear, { code: 'linear' }) },
+} as const;
 
 /**
  * For the client of the registry, which adds the schemas that a schema refers to before it compiles it. Each schema gets a new
