@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import test from 'node:test';
 import type { Destination } from '@tailrace/config';
 import { parseJson, readCall, webhookBody, type TailraceEvent } from '@tailrace/events';
-import { bodyFor } from './index.ts';
+import { bodyFor, deliveriesOf } from './index.ts';
 
 const crm: Destination = {
   id: 'crm',
@@ -128,4 +128,22 @@ test('6.9 of a list or mapping what is left of it is hashed, once, under the key
     rename: { 'context.device.id': 'key' },
   };
   assert.equal(bodyWith(fields).context['device'], hash('sha256', 'crm{"id":"d-1"}'));
+});
+
+test('destinations without fields share a body, of each content type', () => {
+  const form = { ...crm, settings: { ...crm.settings, contentType: 'form' as const } };
+  const own = { ...form, fields: { exclude: ['context'] } };
+  const origin = {
+    sourceId: 'web',
+    position: { partition: 0, offset: 0 },
+    contentHash: '',
+    acceptedAt: 0,
+    traceparent: undefined,
+  };
+  const [json, json2, first, second, other] = deliveriesOf(eventOf(), origin, [crm, crm, form, form, own]);
+  assert.ok(json && first && other);
+  assert.equal(json2?.body, json.body);
+  assert.equal(second?.body, first.body);
+  assert.match(String(first.body), /^payload=/);
+  assert.ok(other.body.length < first.body.length);
 });

@@ -1,6 +1,6 @@
 /** The deliveries of one event: one for each of its destinations, with the same body where those have no `fields`. */
 import type { Destination } from '@tailrace/config';
-import { deliveryId, userKey, webhookBody, type TailraceEvent } from '@tailrace/events';
+import { deliveryId, userKey, type TailraceEvent } from '@tailrace/events';
 import { deliveryKey, formatPosition, type Delivery, type RecordPosition } from '@tailrace/records';
 import { bodyFor, encodeBody } from './body.ts';
 
@@ -37,20 +37,26 @@ export function deliveriesOf(
     traceparent,
   };
   const user = userKey(event);
-  let shared: Buffer | undefined;
+  /** By content type, the body for destinations without `fields`. */
+  const shared = new Map<string, Buffer>();
+  const bodyOf = (destination: Destination): Buffer => {
+    const { fields, settings } = destination;
+    const encoded = (): Buffer => encodeBody(bodyFor(event, destination), settings);
+    if (fields) return encoded();
+    const type = settings.contentType ?? 'json';
+    let body = shared.get(type);
+    if (!body) shared.set(type, (body = encoded()));
+    return body;
+  };
   return destinations.map((destination): Delivery => {
-    const { id: destinationId, fields, settings } = destination;
-    const isForm = settings.contentType === 'form';
+    const { id: destinationId, settings } = destination;
     return {
       ...common,
       destinationId,
       deliveryId: deliveryId(sourceId, event.messageId, contentHash, destinationId),
       key: deliveryKey(destinationId, user),
-      ...(isForm && { contentType: 'form' }),
-      body:
-        fields || isForm
-          ? encodeBody(bodyFor(event, destination), settings)
-          : (shared ??= Buffer.from(webhookBody(event))),
+      ...(settings.contentType === 'form' && { contentType: 'form' }),
+      body: bodyOf(destination),
     };
   });
 }
