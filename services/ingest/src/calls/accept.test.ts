@@ -194,6 +194,23 @@ test('large batches are spread over the time that they take at the limit while o
   assert.ok(slowMs > 800 && slowMs < 1_000, `${slowMs}`);
 });
 
+test('batches that a source may send do not wait longer and longer, although they become larger in Kafka', async () => {
+  using time = simulateTime();
+  const acceptor = openAcceptor(() => Promise.resolve(), 2_000);
+  const body = { batch: Array.from({ length: 400 }, () => ({ type: 'track', event: 'e', userId: 'ada' })) };
+  const perSecond = 10;
+  const rateLimitBytes = perSecond * JSON.stringify(body).length;
+  const busy = { ...web, id: 'busy', rateLimit: 100_000, rateLimitBytes };
+  const accepted: Promise<unknown>[] = [];
+  for (let second = 0; second < 30; second += 1) {
+    await acceptor.batch({ batch: [trackCall(1)] }, { ...web, id: 'other' });
+    for (let nth = 0; nth < perSecond; nth += 1) accepted.push(acceptor.batch(body, busy));
+    await time.pass(1_000);
+  }
+  const outcomes = await time.settled(Promise.allSettled(accepted));
+  assert.ok(outcomes.every(({ status }) => status === 'fulfilled'));
+});
+
 test('a batch that has waited too long for its turn is refused, and nothing of it is published', async () => {
   using time = simulateTime();
   const users: (string | undefined)[] = [];

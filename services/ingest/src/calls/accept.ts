@@ -87,6 +87,13 @@ const callLength = 512;
 /** One waits while Kafka stores the other. */
 const portionsAtATime = 2;
 
+/** What a batch uses of the allowance of its source. */
+interface Cost {
+  readonly source: Source;
+  readonly calls: number;
+  readonly bytes: number;
+}
+
 /** The calls of a batch that have been read. */
 interface Progress {
   /** The types of the valid calls. */
@@ -167,17 +174,16 @@ export function createAcceptor(dependencies: {
       else refused.keep(origin.source, rejection, { call });
     }
     reserve(records, progress.rejected);
-    return publishing(records, progress, origin.source);
+    return publishing(records, progress, { source: origin.source, calls: calls.length, bytes: eventBytes });
   };
 
   /** Apart from the function that reads, so that its closure keeps no input in memory. */
-  const publishing = (records: readonly OutgoingRecord[], progress: Progress, source: Source): ReadBatch => {
+  const publishing = (records: readonly OutgoingRecord[], progress: Progress, cost: Cost): ReadBatch => {
     const failed = countRefused(progress.types.length + progress.rejected.length);
     return {
       publish() {
-        const length = lengthOf(records);
-        const published =
-          length > largeLength ? publishPortions(records, length, source) : publishAll(records);
+        const isLarge = lengthOf(records) > largeLength;
+        const published = isLarge ? publishPortions(records, cost) : publishAll(records);
         return published.then(() => outcomeOf(progress)).catch(failed);
       },
     };
@@ -190,12 +196,11 @@ export function createAcceptor(dependencies: {
    */
   const publishPortions = async (
     records: readonly OutgoingRecord[],
-    length: number,
-    source: Source,
+    { source, calls, bytes }: Cost,
   ): Promise<void> => {
     const giveUpAt = performance.now() + acknowledgeWithinMs;
     // The sender waits for all of it.
-    const takesMs = rateLimits.durationS(source, records.length, length) * 1_000;
+    const takesMs = rateLimits.durationS(source, calls, bytes) * 1_000;
     const durationMs = Math.min(takesMs, acknowledgeWithinMs / 10);
     const portions = portionsOf(records, durationMs > 0 ? sharedPortionLength : maxPortionLength);
     for (const [index, portion] of portions.entries()) {
