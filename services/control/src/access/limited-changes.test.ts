@@ -28,7 +28,9 @@ after(() => control[Symbol.asyncDispose]());
 
 const web = '/v1/sources/web';
 const crm = '/v1/destinations/crm';
-const wholeCrm = { type: 'Webhooks', sources: ['web', 'app'], rateLimit: 10, settings };
+const wholeCrm = { type: 'Webhooks', sources: ['web'], rateLimit: 10, settings };
+/** Of which `app` is a source that the token does not reach. */
+const shared = { ...wholeCrm, sources: ['web', 'app'] };
 
 beforeEach(async () => {
   await control.expect(200, { method: 'PUT', path: web, body: { writeKeys, rateLimit: 10 } });
@@ -96,14 +98,59 @@ test('a limited token does not create again what it has deleted', async () => {
 });
 
 test('a limited token disconnects a source that it does not reach by no route', async () => {
+  await control.expect(200, { method: 'PUT', path: crm, body: shared });
   await control.refused(asTeam('DELETE', `${crm}/sources/app`), 404, 'not-found');
   for (const sources of [[], ['web']]) {
     await control.refused(asTeam('PATCH', crm, { sources }), 403, 'forbidden');
-    await control.refused(asTeam('PUT', crm, { ...wholeCrm, sources }), 403, 'forbidden');
+    await control.refused(asTeam('PUT', crm, { ...shared, sources }), 403, 'forbidden');
   }
   assert.deepEqual((await control.expect(200, { path: crm }))['sources'], ['web', 'app']);
   await control.expect(200, asTeam('PATCH', crm, { sources: ['app'] }));
   await control.expect(200, asTeam('PATCH', crm, { sources: ['app', 'web'] }));
+});
+
+test('17.6 a limited token decides nothing about the events of a source that it does not reach', async () => {
+  const mine = { webhooks: [{ url: 'https://mine.example/' }] };
+  const refused: [Method, string, object?][] = [
+    ['PATCH', crm, { settings: mine }],
+    ['PATCH', crm, { settings: { sharedSecret: 'mine' } }],
+    ['PATCH', crm, { enabled: false }],
+    ['PATCH', crm, { paused: true }],
+    ['PATCH', crm, { filter: { types: ['track'] } }],
+    ['PATCH', crm, { sample: { percent: 1 } }],
+    ['PATCH', crm, { fields: { exclude: ['context.ip'] } }],
+    ['PATCH', crm, { retry: { for: '1s' } }],
+    ['PATCH', crm, { ordering: 'user' }],
+    ['PATCH', crm, { rateLimit: 1 }],
+    ['PATCH', crm, { name: 'renamed', timeout: '1s' }],
+    ['PATCH', crm, { sources: ['app'], enabled: false }],
+    ['PUT', crm, { ...shared, settings: mine }],
+    ['POST', `${crm}/pause`],
+    ['POST', `${crm}/rotate-secret`],
+    ['DELETE', crm],
+  ];
+  await control.expect(200, { method: 'PUT', path: crm, body: shared });
+  const stored = await control.expect(200, { path: crm });
+  for (const [method, path, body] of refused) {
+    const { json } = await control.refused(asTeam(method, path, body), 403, 'forbidden');
+    assert.match(String(json['message']), /may only rename it/, `${method} ${path}`);
+  }
+  assert.deepEqual(await control.expect(200, { path: crm }), stored);
+  await control.expect(200, asTeam('DELETE', `${crm}/sources/web`));
+  await control.refused(asTeam('PATCH', crm, { settings: mine }), 403, 'forbidden');
+  await control.expect(200, asTeam('PUT', `${crm}/sources/web`));
+  await control.expect(200, asTeam('PATCH', crm, { name: 'renamed' }));
+  await control.expect(200, asTeam('PUT', crm, { ...shared, name: 'renamed again' }));
+
+  await control.expect(200, { method: 'PATCH', path: crm, body: { sources: ['web'] } });
+  await control.expect(200, asTeam('PATCH', crm, { settings: mine, enabled: false }));
+});
+
+test('a token that is limited to a destination alone decides about the events of all its sources', async () => {
+  await control.expect(200, { method: 'PUT', path: crm, body: shared });
+  const body = { name: 'owner of crm', scope: 'write', destinations: ['crm'] };
+  const owner = String((await control.expect(201, { method: 'POST', path: '/v1/tokens', body }))['token']);
+  await control.expect(200, { ...asTeam('PATCH', crm, { enabled: false }), token: owner });
 });
 
 test('a source that the token does not reach is answered as one that does not exist', async () => {
@@ -118,6 +165,7 @@ test('a source that the token does not reach is answered as one that does not ex
 });
 
 test('errors name no entry that the token does not reach', async () => {
+  await control.expect(200, { method: 'PUT', path: crm, body: shared });
   const erp = { sources: ['web'], type: 'Webhooks', settings };
   await control.expect(200, { method: 'PUT', path: '/v1/destinations/erp', body: erp });
   const taken = { writeKeys: ['wk_of_app'] };

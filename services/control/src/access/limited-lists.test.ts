@@ -106,7 +106,9 @@ const lists: Readonly<Record<string, [path: string, isReached: (limited: Limits,
   listDecisions: ['/v1/decisions', isOwn],
   listReplays: [
     '/v1/replays',
-    (limited, { filter }) => limited.destinations?.includes(String((filter as Item)['destination'])) ?? false,
+    // Those of dead letters are of all sources.
+    (limited, { filter }) =>
+      limited.sources === undefined && isNamed(limited.destinations, (filter as Item)['destination']),
   ],
 };
 
@@ -181,6 +183,19 @@ test('what counts or changes all deliveries of a destination needs a token that 
   };
   const ofSource = await tokenOf('of a source', { sources: ['app'], destinations: ['erp'] });
   const ofDestination = await tokenOf('of a destination', { destinations: ['erp'] });
+  const replays = (await control.expect(200, { path: '/v1/replays' }))['items'] as Item[];
+  const recovery = replays.find(({ filter }) => (filter as Item)['destination'] === 'erp');
+  const path = `/v1/replays/${String(recovery?.['id'])}`;
+  for (const request of [
+    { path },
+    { method: 'POST', path: `${path}/pause` },
+    { method: 'POST', path: `${path}/resume` },
+    { method: 'DELETE', path },
+  ] as const) {
+    await control.refused({ ...request, token: ofSource }, 404, 'not-found');
+    const { status } = await control.ask({ ...request, token: ofDestination });
+    assert.ok([200, 202].includes(status), `${request.path}: ${status}`);
+  }
   for (const request of all) {
     await control.refused({ ...request, token: ofSource }, 403, 'forbidden');
     const { status } = await control.ask({ ...request, token: ofDestination });

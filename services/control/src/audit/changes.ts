@@ -9,6 +9,7 @@ import {
   type ConfigSnapshot,
   type Destination,
   type Entry,
+  type FieldDifference,
   type Notification,
   type Source,
 } from '@tailrace/config';
@@ -50,8 +51,9 @@ export function actorOf(request: FastifyRequest | undefined): AuditActor {
 
 /**
  * A limited token changes nothing beyond its limits, through any route. It cannot connect a source that it does not reach, which
- * would send that source's events to its destination, nor disconnect one. A rate limit protects others from its entries, so it may
- * only be lowered. Messages name only what the request or the token's own entry names.
+ * would send that source's events to its destination, nor disconnect one. Of a destination that has such a source too, everything
+ * else but the name decides what becomes of that source's events. A rate limit protects others from its entries, so it may only be
+ * lowered. Messages name only what the request or the token's own entry names.
  *
  * @throws TailraceError `forbidden`
  */
@@ -62,6 +64,7 @@ function checkLimits(caller: Caller | undefined, write: Entry, current: ConfigSn
   if (kind === 'token' || kind === 'notification' || !reaches) {
     throw new TailraceError('forbidden', `The request would change a ${kind} that the token does not reach.`);
   }
+  if (write.kind === 'destination') requireOwnSources(caller, current.destination(id), write.entry);
   if (write.entry === null) return;
   const wanted = ratesOf(write.entry);
   const allowed = ratesOf(current[kind](id));
@@ -74,17 +77,34 @@ function checkLimits(caller: Caller | undefined, write: Entry, current: ConfigSn
       'A limited token may lower rateLimit, burst and maxInFlight. It may not raise or remove them, or give a source without a rateLimit one.',
     );
   }
-  if (write.kind !== 'destination') return;
-  const before = new Set(current.destination(id)?.sources);
-  const after = new Set(write.entry.sources);
-  const foreign = [...before, ...after].find(
-    (source) => before.has(source) !== after.has(source) && !reachesSource(caller, source),
-  );
-  if (foreign === undefined) return;
-  const verb = before.has(foreign) ? 'disconnect' : 'connect';
+}
+
+/** @throws TailraceError `forbidden` */
+function requireOwnSources(
+  caller: Caller | undefined,
+  stored: Destination | undefined,
+  wanted: Destination | null,
+): void {
+  const before = new Set(stored?.sources);
+  const after = new Set(wanted?.sources);
+  const isForeign = (source: string): boolean => !reachesSource(caller, source);
+  const changed =
+    wanted && [...before, ...after].filter((source) => before.has(source) !== after.has(source));
+  const foreign = changed?.find(isForeign);
+  if (foreign !== undefined) {
+    const verb = before.has(foreign) ? 'disconnect' : 'connect';
+    throw new TailraceError(
+      'forbidden',
+      `The request would ${verb} the source ${JSON.stringify(foreign)}, which the token does not reach.`,
+    );
+  }
+  // A token that is limited to destinations alone has the deliveries of all their sources.
+  if (caller?.sources === undefined || ![...before].some(isForeign)) return;
+  const isOfOthers = ({ field }: FieldDifference): boolean => !/^(name$|sources\b)/.test(field);
+  if (wanted && !differencesOf(stored, wanted).some(isOfOthers)) return;
   throw new TailraceError(
     'forbidden',
-    `The request would ${verb} the source ${JSON.stringify(foreign)}, which the token does not reach.`,
+    'The destination also receives events from sources that the token does not reach, so the token may only rename it, and connect or disconnect its own sources.',
   );
 }
 

@@ -68,11 +68,10 @@ export interface ReplayNeeds {
 export function replayRoutes(app: Api, { replays, config, history, oldestEventAt }: ReplayNeeds): void {
   const route = routesOf(app, 'Dead letters');
 
-  /** A limited token reaches the replays of one of its destinations, and of events only those of its sources. */
+  /** A limited token reaches the replays of one of its destinations, and with sources only those of their events. */
   const isReached = (caller: Caller | undefined, replay: ReplayOrder): boolean => {
     if (!reachesDestination(caller, destinationOf(replay) ?? '')) return false;
-    const { selection } = replay;
-    return !selection || !caller?.sources || isWithin(selection.sources, caller.sources);
+    return !caller?.sources || isWithin(replay.selection?.sources, caller.sources);
   };
 
   /** Of sources whose usage the caller may see. */
