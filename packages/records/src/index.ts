@@ -52,3 +52,4 @@ export { objectIn, type ValueOf } from './json.ts';
 export { formatPosition, parsePosition, type RecordPosition } from './position.ts';
 export type { AttemptRecord, UrlAttempt } from './attempt.ts';
 export type { EventUsage, UsageRecord } from './usage.ts';
+export { waitingHeader, waitingPlaceOf, type WaitingPlace } from './waiting.ts';

@@ -9,7 +9,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ConfigView } from '@tailrace/config';
 import { isTailraceError } from '@tailrace/errors';
 import type { ConsumedRecord, Kafka, Tail, TailPart } from '@tailrace/kafka';
-import { decodeDecision, formatPosition } from '@tailrace/records';
+import { decodeDecision, formatPosition, waitingPlaceOf } from '@tailrace/records';
 import { lookUpSource, sourceReference } from '@tailrace/routing';
 import type { Log } from '@tailrace/service';
 import type { TopicNames } from '@tailrace/topology';
@@ -80,8 +80,6 @@ const readTogether = 500;
 const { bytesInSecond, ofOne, followed } = amounts.calls;
 /** What a call costs at least. */
 const leastBytes = 1_024;
-/** The last header of a record of `events.waiting`: its offset in `events`, and its time there. */
-const waitingHeader = 'tailrace-place';
 
 export class CallFeed {
   readonly #needs: FeedNeeds;
@@ -173,8 +171,9 @@ export class CallFeed {
     } else if (topic === names.eventsRejected) {
       this.#takeRejection(watched, record);
     } else if (topic === names.eventsWaiting) {
-      const [offset = ''] = String(headers[waitingHeader]).split(' ');
-      this.#fateOf(watched, `${record.partition}/${offset}`).isWaiting = true;
+      const place = waitingPlaceOf(record);
+      if (place)
+        this.#fateOf(watched, formatPosition({ ...place, partition: record.partition })).isWaiting = true;
     } else {
       const position = headers['event-position']?.toString();
       if (position === undefined) return;

@@ -1,8 +1,8 @@
 /** Loads the keys that wait in partitions that are new to this router, before it receives the first record of their keys. */
 import type { ConsumedRecord, Kafka, NewPartition } from '@tailrace/kafka';
+import { waitingPlaceOf } from '@tailrace/records';
 import type { KeyHash } from './keys.ts';
 import type { WaitingPartition } from './waiting-partition.ts';
-import { positionOf } from './waiting-record.ts';
 
 /**
  * Reads the topic from the committed offsets to its end, and adds the keys to `partitions`.
@@ -30,7 +30,7 @@ export async function loadKeys(
   for await (const records of await kafka.scan({ topic, starts })) {
     if (signal.aborted) return undefined;
     for (const record of records) {
-      const position = positionOf(record);
+      const position = waitingPlaceOf(record);
       const ranges = finished.get(record.partition) ?? [];
       if (!position || ranges.some(({ from, to }) => from <= record.offset && record.offset < to)) continue;
       partitions.get(record.partition)?.addFound(keyOf(record), position.offset);

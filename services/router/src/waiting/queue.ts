@@ -9,6 +9,7 @@
  */
 import { isTailraceError } from '@tailrace/errors';
 import type { ConsumedRecord, Kafka, NewPartition, Publisher, TrackedRecord, Work } from '@tailrace/kafka';
+import { waitingPlaceOf, type WaitingPlace } from '@tailrace/records';
 import type { FrameReader } from '@tailrace/registry';
 import type { Rejection } from '@tailrace/routing';
 import type { Log } from '@tailrace/service';
@@ -21,7 +22,7 @@ import { keyHash, type KeyHash } from './keys.ts';
 import { loadKeys } from './load-keys.ts';
 import { WaitingPartition, type Entry } from './waiting-partition.ts';
 import { runPass, type PassOptions } from './pass.ts';
-import { originalRecord, positionOf, waitingRecord, type Position } from './waiting-record.ts';
+import { originalRecord, waitingRecord } from './waiting-record.ts';
 
 export type WaitingQueue = ReturnType<typeof createWaitingQueue>;
 
@@ -70,7 +71,7 @@ export function createWaitingQueue(deps: WaitingQueueDependencies) {
   const route = (
     partition: WaitingPartition,
     record: ConsumedRecord,
-    position: Position,
+    position: WaitingPlace,
     work: Work,
     existing?: Entry,
   ): boolean => {
@@ -141,7 +142,7 @@ export function createWaitingQueue(deps: WaitingQueueDependencies) {
   const onExpired = (records: number): void => metrics.expired.inc(records);
 
   const routeEntry: PassOptions['route'] = (partition, record, entry) => {
-    const position = positionOf(record);
+    const position = waitingPlaceOf(record);
     return position !== undefined && route(partition, record, position, entry.work, entry);
   };
 
@@ -182,7 +183,7 @@ export function createWaitingQueue(deps: WaitingQueueDependencies) {
     /** Receives a record of `events.waiting`, in the order of its partition. */
     receive(record: TrackedRecord): void {
       const partition = ownedPartition(record);
-      const position = positionOf(record);
+      const position = waitingPlaceOf(record);
       if (!position) {
         metrics.countReceived();
         rejecter.reject(record, notFromRouter);
