@@ -159,6 +159,9 @@ test('deliveries, statistics and dead letters are shown, and sent again', async 
   for (const verb of ['interrupt', 'pause', 'resume']) await run([verb, 'replay', id], /ended before: done/);
   const past = ['replay', 'events', '--destination', 'crm', '--from', '1h'];
   await run([...past, '--dry-run'], /0 events would be/);
+  const filter = file('filter.yaml', 'filter: { types: [page] }\n');
+  const counted = await runJson<{ filter: object }>(...past, '--filter', filter, '--dry-run');
+  assert.deepEqual((counted.filter as { filter?: object }).filter, { types: ['page'] });
   await run(past, /Requested as replay/);
 });
 

@@ -231,6 +231,11 @@ withKeyboard('past events are counted before they are sent', async (page) => {
   await page.getByRole('heading', { level: 1, name: 'Send past events' }).waitFor();
   await enter(page, 'Count events');
   await page.getByText('Nothing to send.').waitFor();
+  await type(page, 'Condition', '{"field": "userId"');
+  await page.getByText('Enter a JSON object.').waitFor();
+  await type(page, 'Condition', '{"field": "userId", "exists": true}');
+  await enter(page, 'Count events');
+  await page.getByText('Nothing to send.').waitFor();
 });
 
 withKeyboard('rows are chosen one by one, as a range, all and none, and are sent again', async (page) => {

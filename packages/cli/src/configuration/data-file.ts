@@ -15,6 +15,13 @@ export async function readData(file: string, context: Pick<ApiContext, 'input'>)
   }
 }
 
+/** A filter itself, or the mapping `filter:` that a destination has. @throws UsageError */
+export async function readFilter(file: string, context: Pick<ApiContext, 'input'>): Promise<unknown> {
+  const content = await readData(file, context);
+  if (typeof content !== 'object' || content === null || !Object.hasOwn(content, 'filter')) return content;
+  return (content as { readonly filter: unknown }).filter;
+}
+
 /** JSON is YAML too, but only as JSON its numbers keep their digits. */
 function isJson(text: string): boolean {
   try {

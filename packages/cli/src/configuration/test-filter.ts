@@ -4,7 +4,7 @@ import type { ApiContext } from '../api/client.ts';
 import { pathOf } from '../api/path.ts';
 import { done } from '../api/show.ts';
 import { exitCodes, UsageError, type Outcome } from '../command.ts';
-import { readData } from './data-file.ts';
+import { readData, readFilter } from './data-file.ts';
 
 export interface FilterValues {
   readonly destination: string;
@@ -22,7 +22,7 @@ export async function testFilter(
   if (filter === '-' && call === '-') throw new UsageError('only one of --filter and --call can be -');
   const path = pathOf('destinations', destination, 'filter', 'test');
   const tested = await context.api.send<Schema['FilterTestResult']>('POST', path, {
-    ...(filter !== true && { filter: filterIn(await readData(filter, context)) }),
+    ...(filter !== true && { filter: await readFilter(filter, context) }),
     ...(call !== undefined && { call: await readData(call, context) }),
     type,
   });
@@ -34,10 +34,4 @@ export async function testFilter(
     ...done([verdict, 'Conditions apply to this body:', `  ${body}`], tested),
     exitCode: passes ? exitCodes.done : exitCodes.failed,
   };
-}
-
-/** The filter itself, or the mapping `filter:` that a destination has. */
-function filterIn(content: unknown): unknown {
-  if (typeof content !== 'object' || content === null || !Object.hasOwn(content, 'filter')) return content;
-  return (content as { readonly filter: unknown }).filter;
 }

@@ -1,5 +1,6 @@
 /** The command that sends past events again. */
 import type { Schema } from '@tailrace/api';
+import type { ApiContext } from '../api/client.ts';
 import { pathOf } from '../api/path.ts';
 import { done } from '../api/show.ts';
 import {
@@ -16,6 +17,11 @@ import {
 } from '../declare.ts';
 import { countOf } from '../terminal/table.ts';
 import { untilEnded } from './replay-progress.ts';
+
+async function filterIn(file: string, context: Pick<ApiContext, 'input'>): Promise<unknown> {
+  const { readFilter } = await import('../configuration/data-file.ts');
+  return readFilter(file, context);
+}
 
 export const eventReplayCommands: readonly Declared[] = [
   apiCommand({
@@ -36,6 +42,7 @@ export const eventReplayCommands: readonly Declared[] = [
       type: repeatable('<type>', `only calls of this type: ${eventTypes.slice(0, -1).join(', ')}`),
       event: repeatable('<name>', 'only this event, page or screen; * stands for any text'),
       user: text('<user>', 'only events of this user'),
+      filter: text('<file>', 'only events that pass this filter, in YAML or JSON; - for standard input'),
       mode: withDefault(choice('<mode>', 'what to send', ['missing', 'all']), 'missing'),
       rate: withDefault(integer('send at most N a second', 1, 100_000), 50),
       allowOverlap: flag('also send what another replay may send'),
@@ -47,7 +54,8 @@ export const eventReplayCommands: readonly Declared[] = [
       'replay events --destination crm --from 1d --mode all --wait',
       "replay events --destination crm --from 7d --event 'Order*' --rate 200",
     ],
-    async request({ source, type, event, user, rate, wait, dryRun = false, ...same }, { api, terminal }) {
+    async request({ source, type, event, user, filter, rate, wait, dryRun = false, ...same }, context) {
+      const { api, terminal } = context;
       const order = {
         kind: 'events',
         ...same,
@@ -55,6 +63,7 @@ export const eventReplayCommands: readonly Declared[] = [
         types: type,
         events: event,
         userId: user,
+        ...(filter !== undefined && { filter: await filterIn(filter, context) }),
         ratePerSecond: rate,
         dryRun,
       };

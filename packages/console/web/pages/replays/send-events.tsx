@@ -8,6 +8,7 @@ import { ChoiceField, TextField } from '../../parts/field.tsx';
 import { formatCount } from '../../parts/format.ts';
 import { attempt, ErrorNote } from '../../parts/notes.tsx';
 import { go, hrefOf, type PageProps } from '../../url/location.ts';
+import { conditionIn } from '../destinations/filter/draft.ts';
 import { useDryRun, type DryRun } from './dry-run.ts';
 
 const words = {
@@ -18,6 +19,7 @@ const words = {
   },
   modeHint: 'Choose all if the receiver has lost what it accepted. These deliveries have new ids.',
   periodHint: 'A time (2026-05-01T08:30Z) or a duration before now (1d, 2h).',
+  conditionHint: 'Empty: all. JSON, as in the filter of a destination.',
   due: (count: string) =>
     count === '1' ? '1 event will be sent.' : `${count} events will be sent, each once.`,
   counting: (most: string | undefined) =>
@@ -34,9 +36,12 @@ export function SendEvents({ query }: Pick<PageProps, 'query'>) {
   const [until, setUntil] = useState(query['until'] ?? '');
   const [event, setEvent] = useState(query['event'] ?? '');
   const [userId, setUserId] = useState(query['user'] ?? '');
+  const [condition, setCondition] = useState('');
   const [mode, setMode] = useState<'missing' | 'all'>('missing');
   const [rate, setRate] = useState('50');
   const [asked, setAsked] = useState<Schema['ReplayInput']>();
+  const parsed = conditionIn({ condition });
+  const isReadable = parsed !== 'not-json';
   const order: Schema['ReplayInput'] = {
     kind: 'events',
     destination,
@@ -45,6 +50,7 @@ export function SendEvents({ query }: Pick<PageProps, 'query'>) {
     ...(until !== '' && { until }),
     ...(event !== '' && { events: [event] }),
     ...(userId !== '' && { userId }),
+    ...(isReadable && parsed && { filter: { condition: parsed } }),
   };
   const isAsked = JSON.stringify(order) === JSON.stringify(asked);
   const dryRun = useDryRun(isAsked ? asked : undefined);
@@ -69,6 +75,14 @@ export function SendEvents({ query }: Pick<PageProps, 'query'>) {
             onValue={setEvent}
           />
           <TextField label="User" hint="Empty: all." value={userId} onValue={setUserId} />
+          <TextField
+            label="Condition"
+            hint={words.conditionHint}
+            value={condition}
+            onValue={setCondition}
+            lines={3}
+            problem={isReadable ? undefined : 'Enter a JSON object.'}
+          />
           <ChoiceField
             label="Send"
             hint={words.modeHint}
@@ -92,7 +106,11 @@ export function SendEvents({ query }: Pick<PageProps, 'query'>) {
           <LinkButton href={hrefOf(['replays'])}>Cancel</LinkButton>
           {may('write') &&
             (due === 0 ? (
-              <Button kind="main-action" disabled={destination === ''} onClick={() => setAsked(order)}>
+              <Button
+                kind="main-action"
+                disabled={destination === '' || !isReadable}
+                onClick={() => setAsked(order)}
+              >
                 Count events
               </Button>
             ) : (
