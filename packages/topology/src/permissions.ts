@@ -2,7 +2,8 @@
  * The permissions of each part of Tailrace in Kafka: the ACLs of its user. `tailrace permissions` and the
  * chart are made from this table. test/infra/live/kafka-permissions.test.ts proves on a broker that these suffice and that each of them is needed.
  *
- * DescribeConfigs of a service is for the metric that compares the age of records with the retention of their topic.
+ * DescribeConfigs of a service is for the metric that compares the age of records with the retention of their topic; in control, for
+ * replays of events.
  *
  * Kafka derives Describe from Read and Write, so Describe is listed only where neither is. Scans, followers and tails read in
  * consumer groups that are named after their topic.
@@ -108,7 +109,7 @@ export const permissions: readonly UserPermissions[] = [
       topic('events', 'Read', 'Write'),
       topic('events.waiting', 'Read'),
       topic('events.rejected', 'Read'),
-      topic('deliveries', 'Read'),
+      topic('deliveries', 'Read', 'DescribeConfigs'),
       tiers('Read'),
       topic('deliveries.dead', 'Read'),
       topic('deliveries.replay', 'Read', 'Write'),
@@ -147,6 +148,7 @@ export const permissions: readonly UserPermissions[] = [
       reader('follower', 'suppressions'),
       reader('follower', 'destinations.health'),
       writer('deliveries.replay'),
+      writer('replays'),
       writer('deletions'),
       writer('destinations.health'),
       of('transactionalId', 'prefix')('audiences/', 'Write'),

@@ -302,14 +302,16 @@ async function operate(control: Control, delivery: ServiceProcess, router: Servi
   );
 }
 
-/** A replay of dead letters through the API. */
+/** A replay of dead letters and a count of events through the API. */
 async function replayed(control: Control): Promise<void> {
-  const body = { destination: 'down' };
-  const replay = await control.expect(202, { method: 'POST', path: '/v1/replays', body });
-  await eventually(
-    () => control.expect(200, { path: `/v1/replays/${String(replay['id'])}` }),
-    (json) => json['endedAt'] !== undefined,
-  );
+  for (const more of [{}, { kind: 'events', from: '1h', dryRun: true }]) {
+    const body = { destination: 'down', ...more };
+    const replay = await control.expect(202, { method: 'POST', path: '/v1/replays', body });
+    await eventually(
+      () => control.expect(200, { path: `/v1/replays/${String(replay['id'])}` }),
+      (json) => json['endedAt'] !== undefined,
+    );
+  }
 }
 
 async function assertExact(): Promise<void> {

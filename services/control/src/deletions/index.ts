@@ -51,8 +51,6 @@ export interface WantedDeletion {
   readonly sources?: readonly string[] | undefined;
 }
 
-/** How long a write is retried: the client waits for it. */
-const writeTimeoutMs = 25_000;
 const retryPauseMs = 300;
 const pollMs = 1_000;
 const removeMarksEveryMs = 3_600_000;
@@ -169,20 +167,8 @@ export class Deletions {
    * Runs `work` as the only writer of `deletions` and `suppressions`. Repeats it after a failure of Kafka, for as long as a client
    * waits.
    */
-  async write<T>(work: (session: DeletionSession) => Promise<T>): Promise<T> {
-    const startedAt = performance.now();
-    for (;;) {
-      try {
-        return await this.#writer.run(work);
-      } catch (error) {
-        const mayRetry = isTailraceError(error, 'superseded') || isTailraceError(error, 'kafka-unavailable');
-        if (!mayRetry || this.#closing.signal.aborted) throw error;
-        if (performance.now() - startedAt > writeTimeoutMs) {
-          throw new TailraceError('kafka-unavailable', undefined, { cause: error });
-        }
-        if (error.code !== 'superseded') await this.#pause(retryPauseMs);
-      }
-    }
+  write<T>(work: (session: DeletionSession) => Promise<T>): Promise<T> {
+    return this.#writer.runWhileClientWaits(work);
   }
 
   async close(): Promise<void> {

@@ -26,6 +26,9 @@ export interface ExclusiveWriterOptions<Name extends string> {
 
 /** A transaction of a killed process blocks consumers of `events` until it times out. */
 const transactionTimeoutMs = 10_000;
+/** How long a write is repeated while a client waits for it. */
+const clientWaitsMs = 25_000;
+const retryPauseMs = 300;
 /** Random pause after being fenced, doubled for each time in a row. */
 const backOffMs = { first: 500, max: 6_000 };
 
@@ -61,6 +64,29 @@ export class ExclusiveWriter<Name extends string> {
     });
     this.#last = run.catch(() => undefined);
     return run;
+  }
+
+  /**
+   * As `run`, and repeats `work` after a failure of Kafka for as long as a client waits. An earlier run may have written its records.
+   *
+   * @throws TailraceError as `work`; `kafka-unavailable`; `shutting-down`
+   */
+  async runWhileClientWaits<T>(work: (session: WriterSession<Name>) => Promise<T>): Promise<T> {
+    const { signal } = this.#options;
+    const startedAt = performance.now();
+    for (;;) {
+      try {
+        return await this.run(work);
+      } catch (error) {
+        const mayRetry = isTailraceError(error, 'superseded') || isTailraceError(error, 'kafka-unavailable');
+        if (!mayRetry || signal.aborted) throw error;
+        if (performance.now() - startedAt > clientWaitsMs) {
+          throw new TailraceError('kafka-unavailable', undefined, { cause: error });
+        }
+        if (error.code !== 'superseded')
+          await wait(retryPauseMs, undefined, { signal }).catch(() => undefined);
+      }
+    }
   }
 
   /** Waits for the writes in progress. */

@@ -138,6 +138,7 @@ test('a replay of events names a destination and a beginning, and a limited toke
   await replay(400, { destination: 'hook', from: '1h' });
   await replay(404, { ...order, destination: 'none' });
   await replay(409, { ...order, source: 'app' });
+  await replay(413, { ...order, userId: 'u'.repeat(70_000) });
   const bad = await control.ask({
     path: '/v1/replays',
     method: 'POST',

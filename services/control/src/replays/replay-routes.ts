@@ -55,6 +55,9 @@ const orderSchema = Type.Object(
 
 type OrderBody = Static<typeof orderSchema>;
 
+/** The record of a replay, which has its order and its counts, fits into Kafka. */
+const maxOrderBytes = 64 * 1024;
+
 const ofDeadLetters = ['reason', 'type', 'event', 'since', 'all'] as const;
 
 export interface ReplayNeeds {
@@ -142,22 +145,22 @@ export function replayRoutes(app: Api, { replays, config, history, oldestEventAt
       'Another control instance continues the replay of one that has ended.',
     body: named('ReplayInput', orderSchema),
     response: { 202: named('StartedReplay', startedSchema) },
-    errors: ['conflict', 'invalid-configuration'],
+    errors: ['conflict', 'invalid-configuration', 'record-too-large'],
+    bodyLimit: maxOrderBytes,
     handler: async (request, reply) => {
       const { caller, body } = request;
-      const { kind, ratePerSecond = 50, dryRun = false, allowOverlap = false } = body;
+      const { ratePerSecond = 50, dryRun = false, allowOverlap = false } = body;
       const order = { ratePerSecond, dryRun, by: caller?.name, ...selected(body, caller) };
-      const id = request.idempotency?.id;
       const { selection } = order;
       const preview = selection && {
         estimate: estimated(selection, caller),
         oldestEventAt: timeOf(await oldestEventAt()),
       };
-      // Directly before the start: the same request may be there twice.
-      const others = await replays.overlapping(order, id);
-      const overlaps = others.filter((other) => isReached(caller, other)).map((other) => other.id);
-      if (others.length > 0 && !dryRun && !allowOverlap) throw overlapping(overlaps);
-      const replay = await replays.start({ ...order, ...(kind === 'events' && { overlaps }) }, caller, id);
+      const replay = await replays.start(order, caller, request.idempotency?.id, (others) => {
+        const overlaps = others.filter((other) => isReached(caller, other)).map(({ id }) => id);
+        if (others.length > 0 && !dryRun && !allowOverlap) throw overlapping(overlaps);
+        return overlaps;
+      });
       audit(request, dryRun ? 'replay.count' : 'replay.start', `replay/${replay.id}`);
       return reply
         .status(202)

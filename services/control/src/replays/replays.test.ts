@@ -186,6 +186,23 @@ describe('replays', { concurrency: true }, () => {
     assert.deepEqual(replayedIds(cluster), ids('crm', 4));
   });
 
+  test('a replay whose record is too large for Kafka is refused, and one whose record becomes too large is forgotten', async (t) => {
+    const cluster = newCluster();
+    const topic = cluster.topic(names.replays);
+    cluster.topics.set(names.replays, { ...topic, config: { 'max.message.bytes': '450' } });
+    await writeLetters(cluster, 'crm', 1);
+    const [one, other] = [await newInstance(t, cluster), await newInstance(t, cluster)];
+    const filter = { destinationId: 'crm', userKey: 'u'.repeat(450) };
+    await assert.rejects(one.start({ ...order('crm', 1), filter }), { code: 'record-too-large' });
+    const { id } = await one.start(order('crm', 1_000));
+    await eventually(
+      () => one.find(id),
+      (found) => found === undefined,
+    );
+    assert.deepEqual(replayedIds(cluster), ids('crm', 1));
+    assert.deepEqual(await other.all(), []);
+  });
+
   test('a record of an earlier term is ignored', async (t) => {
     const cluster = newCluster();
     const replays = await newInstance(t, cluster);

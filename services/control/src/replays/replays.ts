@@ -15,6 +15,7 @@ import { isTailraceError } from '@tailrace/errors';
 import type { Kafka, OutgoingRecord } from '@tailrace/kafka';
 import type { Log } from '@tailrace/service';
 import type { TopicNames } from '@tailrace/topology';
+import { ExclusiveWriter } from '../records/exclusive-writer.ts';
 import { overlap } from './events/selection.ts';
 import { EventReplays } from './events/event-replays.ts';
 import type { EventReplayDependencies } from './events/replay-events.ts';
@@ -39,7 +40,10 @@ import { openReplayView } from './view.ts';
 export type { Replay, ReplayOrder, ReplayState } from './record.ts';
 
 export interface ReplaysOptions {
-  readonly kafka: Pick<Kafka, 'scan' | 'exclusivePublisher' | 'describeTopics' | 'follow' | 'publisher'>;
+  readonly kafka: Pick<
+    Kafka,
+    'scan' | 'exclusivePublisher' | 'partitioner' | 'describeTopics' | 'follow' | 'publisher'
+  >;
   /** What replays of events need. */
   readonly events: EventReplayDependencies;
   readonly names: TopicNames;
@@ -70,8 +74,6 @@ export async function openReplays({
   const reportEveryMs = takeOverAfterMs / reportsBeforeTakeOver;
   const closing = new AbortController();
   const runs = new Map<string, Run>();
-  /** The places of replays that are not in Kafka yet. */
-  const starting = new Set<Held>();
   const publisher = kafka.publisher({ giveUpAfterMs });
   const writer = new ReplayWriter(kafka, names);
   const events = new EventReplays(eventDependencies);
@@ -79,6 +81,15 @@ export async function openReplays({
   const view = await openReplayView(kafka, names.replays, () => {
     for (const run of runs.values()) run.check();
     wake();
+  });
+
+  /** Starts replays one after another, so that of two that overlap one sees the other. */
+  const starter = new ExclusiveWriter({
+    kafka,
+    id: names.replays,
+    partitioned: {},
+    refresh: () => view.refresh(),
+    signal: closing.signal,
   });
 
   const run = (replay: OwnedReplay): void => {
@@ -159,16 +170,13 @@ export async function openReplays({
   };
 
   /** Makes room for one more replay, of a limited token or of another one. */
-  const forgetOldest = async (isLimited: boolean): Promise<void> => {
+  const forgetOldest = (isLimited: boolean): OutgoingRecord[] => {
     const ended = view
       .all()
       .filter((replay) => !isUnfinished(replay) && (replay.limitedToken !== undefined) === isLimited);
-    const keys = beyondKept(ended, amounts.endedReplays - 1).flatMap(({ id }) => [
-      replayKey(id),
-      interruptKey(id),
-      pauseKey(id),
-    ]);
-    await Promise.all(keys.map((key) => publisher.publish(encodeForget(names.replays, key))));
+    return beyondKept(ended, amounts.endedReplays - 1)
+      .flatMap(({ id }) => [replayKey(id), interruptKey(id), pauseKey(id)])
+      .map((key) => encodeForget(names.replays, key));
   };
 
   const shown = (id: string): ShownReplay | undefined => {
@@ -189,39 +197,45 @@ export async function openReplays({
     /**
      * Resolves once the replay is in Kafka. A second one with the same id is the first.
      *
-     * @throws TailraceError `too-many-at-once`, `kafka-unavailable`
+     * @param judge of a replay of events: gets the unfinished ones, and those that have sent all again, that may send the same
+     *   events. Throws, or returns the ids that the replay names
+     * @throws TailraceError `too-many-at-once`, `kafka-unavailable`, `record-too-large`
      */
-    async start(order: ReplayOrder, asker?: Asker, id: string = randomUUID()): Promise<Replay> {
-      await view.refresh();
-      const known = view.get(id);
-      if (known) return known;
+    async start(
+      order: ReplayOrder,
+      asker?: Asker,
+      id: string = randomUUID(),
+      judge: (overlapping: readonly Replay[]) => readonly string[] = () => [],
+    ): Promise<Replay> {
       const owner = ownerOf(asker);
-      const wanted = heldBy('replays', owner, destinationOf(order));
-      const running = view.all().filter(isUnfinished).map(heldByReplay);
-      requirePlace('replays', [...running, ...starting], wanted);
-      starting.add(wanted);
-      try {
-        await forgetOldest(owner.isLimited);
-        const isOwn = order.dryRun || isWriter();
-        const replay: OwnedReplay = {
+      let made: OwnedReplay | undefined;
+      const replay = await starter.runWhileClientWaits(async (session) => {
+        await view.refresh();
+        const known = view.get(id);
+        if (known) return known;
+        const running = view.all().filter(isUnfinished).map(heldByReplay);
+        requirePlace('replays', running, heldBy('replays', owner, destinationOf(order)));
+        const overlaps = judge(view.all().filter((other) => mayRepeat(order, other)));
+        made = {
           ...order,
+          ...(order.selection && { overlaps }),
           id,
           state: order.selection ? 'requested' : 'counting',
           startedAt: Date.now(),
           replayed: 0,
           malformed: 0,
           ...(owner.isLimited && { limitedToken: owner.token }),
-          instance: isOwn ? instance : '',
+          instance: order.dryRun || isWriter() ? instance : '',
           term: 1,
           revision: 0,
         };
-        await write(replay);
-        view.accept(replay);
-        if (isOwn) run(replay);
-        return replay;
-      } finally {
-        starting.delete(wanted);
-      }
+        const records = [...forgetOldest(owner.isLimited), encodeReplay(names.replays, made)];
+        await session.publisher.publish(records.map((record) => ({ ...record, partition: 0 })));
+        view.accept(made);
+        return made;
+      });
+      if (made && replay.instance === instance) run(replay);
+      return replay;
     },
     async find(id: string): Promise<ShownReplay | undefined> {
       if (!runs.has(id)) await refreshed();
@@ -232,10 +246,17 @@ export async function openReplays({
       await refreshed();
       return view.all().flatMap(({ id }) => shown(id) ?? []);
     },
-    /** Unfinished replays of events, and those that have sent all again, that may send the same events. */
-    async overlapping(order: ReplayOrder, ownId?: string): Promise<readonly Replay[]> {
+    /** Whether a replay that has not ended may send dead letters of the destination. @throws TailraceError `kafka-unavailable` */
+    async maySend(destinationId: string): Promise<boolean> {
       await view.refresh();
-      return view.all().filter((replay) => replay.id !== ownId && mayRepeat(order, replay));
+      return view
+        .all()
+        .some(
+          (replay) =>
+            isUnfinished(replay) &&
+            !replay.dryRun &&
+            (destinationOf(replay) ?? destinationId) === destinationId,
+        );
     },
     /**
      * Stops a replay after the records in flight. A replay that has ended is unchanged; undefined for an unknown id.
@@ -252,6 +273,7 @@ export async function openReplays({
       const ending = [...runs.values()];
       for (const run of ending) run.release();
       await Promise.allSettled([takingOver, ...ending.map(({ ended }) => ended)]);
+      await starter.close();
       await publisher.close();
       await view.close();
     },

@@ -39,10 +39,10 @@ const giveUpAfterMs = 10_000;
 
 export interface ResendNeeds extends Omit<ResendDependencies, 'publisher'> {
   readonly kafka: Pick<Kafka, 'publisher'>;
-  readonly replays: Pick<Replays, 'start'>;
+  readonly replays: Pick<Replays, 'start' | 'maySend'>;
 }
 
-export function resendRoutes(app: Api, { kafka, replays, ...needs }: ResendNeeds): void {
+export function resendRoutes(app: Api, { kafka, ...needs }: ResendNeeds): void {
   const publisher = kafka.publisher({ giveUpAfterMs });
 
   routesOf(app, 'What happened').post('/deliveries/:deliveryId/resend', {
@@ -83,7 +83,7 @@ export function resendRoutes(app: Api, { kafka, replays, ...needs }: ResendNeeds
         dryRun,
         by: request.caller?.name,
       };
-      const replay = await replays.start(order, request.caller, request.idempotency?.id);
+      const replay = await needs.replays.start(order, request.caller, request.idempotency?.id);
       return reply
         .status(202)
         .header('location', `/v1/replays/${replay.id}`)

@@ -137,6 +137,27 @@ test('a dead letter that is resent counts as replayed, and a replay does not sen
   assert.equal(replays('dead').length, 1);
 });
 
+test('a dead letter is not resent while a replay may send it', async () => {
+  const ids = Array.from({ length: 60 }, (_, nth) => `shipped-${nth}`);
+  for (const id of ids)
+    await write(names.deliveriesDead, delivery(id, 'erp', { eventName: 'Shipped', reason: 'client-error' }));
+  await control.historyRead();
+  const body = { destination: 'erp', event: 'Shipped', ratePerSecond: 1 };
+  const { id } = await control.expect(202, { method: 'POST', path: '/v1/replays', body });
+  const path = `/v1/replays/${String(id)}`;
+  await eventually(() => replays('shipped-0').length === 1);
+  await control.refused(resend('shipped-59'), 409, 'conflict');
+  await control.expect(202, { method: 'POST', path: `${path}/pause` });
+  await control.refused(resend('shipped-59'), 409, 'conflict');
+  await control.expect(202, { method: 'DELETE', path });
+  await eventually(
+    () => control.expect(200, { path }),
+    ({ endedAt }) => endedAt !== undefined,
+  );
+  await control.expect(202, resend('shipped-59'));
+  assert.equal(replays('shipped-59').length, 1);
+});
+
 test('a resend of a pending, expired or unknown delivery, or to a disabled destination, is refused with the reason', async () => {
   await write(names.deliveries, delivery('pending', 'crm'));
   await write(names.deliveriesDead, delivery('nowhere', 'off', { reason: 'client-error' }));

@@ -12,6 +12,7 @@ import type { TopicNames } from '@tailrace/topology';
 import type { RecordReader } from '../records/reader.ts';
 import { reachesDelivery } from '../access/limits.ts';
 import type { Caller } from '../access/authenticate.ts';
+import type { Replays } from './replays.ts';
 import { requireEnabled } from './require-enabled.ts';
 
 export interface ResendDependencies {
@@ -19,6 +20,7 @@ export interface ResendDependencies {
   readonly names: Pick<TopicNames, 'deliveriesDead' | 'deliveriesReplay'>;
   readonly config: Pick<ConfigView, 'destination'>;
   readonly history: Pick<History, 'read'>;
+  readonly replays: Pick<Replays, 'maySend'>;
   readonly publisher: Pick<Publisher, 'publish'>;
 }
 
@@ -43,15 +45,15 @@ interface Source {
 /**
  * Resolves once the delivery is in Kafka.
  *
- * @throws TailraceError `not-found`; `conflict` while the delivery is pending, or its destination is disabled; `expired` where
- *   the topics do not have the body any more
+ * @throws TailraceError `not-found`; `conflict` while the delivery is pending, its destination is disabled, or a replay may send the
+ *   dead letter; `expired` where the topics do not have the body any more
  */
 export async function resend(
   deps: ResendDependencies,
   deliveryId: string,
   caller: Caller | undefined,
 ): Promise<Resent> {
-  const { records, names, config, publisher } = deps;
+  const { records, names, config, replays, publisher } = deps;
   const found = sourceOf(deps, deliveryId);
   if (!found || !reachesDelivery(caller, found)) throw notFound(deliveryId);
   const { destinationId, place, isOpenLetter } = found;
@@ -63,6 +65,8 @@ export async function resend(
   const delivery = decodeDelivery(record);
   // Another record is in this place of a topic that was deleted and created again.
   if (typeof delivery === 'string' || delivery.deliveryId !== deliveryId) throw expired(deliveryId);
+  // Directly before the publication, which a replay that begins later reads.
+  if (isOpenLetter && (await replays.maySend(destinationId))) throw beingReplayed(deliveryId);
   await publisher.publish(replayRecord(record, names.deliveriesReplay, isOpenLetter, caller?.name));
   return { deliveryId, eventId: delivery.eventId, destinationId };
 }
@@ -101,6 +105,14 @@ function requireEnded({ status }: Source, deliveryId: string): void {
     'conflict',
     `The delivery ${JSON.stringify(deliveryId)} is pending: it is attempted without a resend. To attempt the pending ` +
       'deliveries of its destination now, use retry.',
+  );
+}
+
+function beingReplayed(deliveryId: string): TailraceError {
+  return new TailraceError(
+    'conflict',
+    `The delivery ${JSON.stringify(deliveryId)} is a dead letter that a replay to its destination may send. Wait until the replay ` +
+      'has ended, or interrupt it.',
   );
 }
 

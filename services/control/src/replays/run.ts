@@ -7,7 +7,15 @@ import type { Log } from '@tailrace/service';
 import type { TopicNames } from '@tailrace/topology';
 import type { EventReplays } from './events/event-replays.ts';
 import type { EventSelection } from './events/selection.ts';
-import { encodeForget, encodeReplay, interruptKey, maxRows, pauseKey, type OwnedReplay } from './record.ts';
+import {
+  encodeForget,
+  encodeReplay,
+  interruptKey,
+  maxRows,
+  pauseKey,
+  replayKey,
+  type OwnedReplay,
+} from './record.ts';
 import type { ReplayView } from './view.ts';
 
 export interface RunDependencies {
@@ -136,9 +144,10 @@ export function createRun(deps: RunDependencies, started: OwnedReplay) {
   /** Records the end, also after an outage of Kafka. */
   const recordEnd = async (end: Partial<OwnedReplay>): Promise<void> => {
     update(end);
+    let record = encodeReplay(names.replays, replay);
     for (;;) {
       try {
-        await report();
+        await publisher.publish(record);
         for (const key of [interruptKey(id), pauseKey(id)]) {
           await publisher.publish(encodeForget(names.replays, key));
         }
@@ -146,6 +155,11 @@ export function createRun(deps: RunDependencies, started: OwnedReplay) {
       } catch (error) {
         ignoreKafka(error);
         if (stopsFor === 'release') return;
+        if (isTailraceError(error, 'record-too-large')) {
+          // Otherwise it would be tried for ever, by each instance in turn.
+          log.warn({ err: error, replay: id }, 'replay forgotten');
+          record = encodeForget(names.replays, replayKey(id));
+        }
         await wait(reportEveryMs, undefined, { ref: false });
       }
     }

@@ -78,7 +78,12 @@ export const replaySchema = Type.Object({
     description:
       'records that cannot be replayed: they are not deliveries, or their body was removed with their user',
   }),
-  failure: Type.Optional(Type.Object({ code: Type.String(), message: Type.String() })),
+  failure: Type.Optional(
+    Type.Object(
+      { code: Type.String(), message: Type.String() },
+      { description: 'expired: some events, which the message counts, expired before they were sent' },
+    ),
+  ),
 });
 
 /** What is known of a replay of events before its events are counted. */

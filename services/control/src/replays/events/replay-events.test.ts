@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import { applyConfiguration, openConfig, type Destination } from '@tailrace/config';
+import { TailraceError } from '@tailrace/errors';
 import type { Kafka } from '@tailrace/kafka';
 import type { MemoryCluster } from '@tailrace/kafka/testing';
 import { noRegistry } from '@tailrace/registry';
@@ -32,6 +33,8 @@ interface Stage {
   readonly deleted: Set<string>;
   /** Writes calls that the router then has routed. */
   write(calls: readonly object[]): Promise<void>;
+  /** The same, of calls of some days ago in partition 0. */
+  writeBefore(days: number, calls: readonly object[]): Promise<void>;
   configure(destinations: readonly Destination[]): Promise<void>;
   instance(longestMs?: number): Promise<Replays>;
   /** The deliveries in the replay topic. */
@@ -63,6 +66,14 @@ async function newStage(t: TestContext): Promise<Stage> {
     await config.refresh();
   };
   await configure([crm]);
+  const untilRouted = async (): Promise<void> => {
+    const isRouted = async (): Promise<boolean> => {
+      const ends = await kafka.ends(names.events);
+      const finished = (await kafka.finished(routerGroup, [names.events])).get(names.events);
+      return [...ends].every(([partition, end]) => (finished?.get(partition)?.[0]?.to ?? 0) >= end);
+    };
+    await eventually(isRouted, (done) => done);
+  };
   return {
     cluster,
     kafka,
@@ -75,12 +86,16 @@ async function newStage(t: TestContext): Promise<Stage> {
         const value = JSON.stringify({ type: 'track', userId, ...call });
         await publisher.publish({ topic: names.events, key: userId, value, headers: { 'source-id': 'web' } });
       }
-      const isRouted = async (): Promise<boolean> => {
-        const ends = await kafka.ends(names.events);
-        const finished = (await kafka.finished(routerGroup, [names.events])).get(names.events);
-        return [...ends].every(([partition, end]) => (finished?.get(partition)?.[0]?.to ?? 0) >= end);
-      };
-      await eventually(isRouted, (done) => done);
+      await untilRouted();
+    },
+    async writeBefore(days, calls) {
+      for (const call of calls) {
+        const value = JSON.stringify({ type: 'track', userId: 'ada', ...call });
+        const record = { key: 'ada', value, headers: { 'source-id': 'web' } };
+        cluster.partition(names.events, 0)?.append(record, Date.now() - days * 24 * hourMs);
+      }
+      cluster.notify();
+      await untilRouted();
     },
     async instance(longestMs = hourMs) {
       const ofInstance = cluster.connect();
@@ -261,11 +276,14 @@ describe('replays of events', { concurrency: true }, () => {
       await other.start(wanted, undefined, 'same'),
     ];
     assert.equal(first.id, second.id);
-    assert.deepEqual(
-      (await other.overlapping(order())).map(({ id }) => id),
-      ['same'],
-    );
-    assert.deepEqual(await other.overlapping(order({ destinationId: 'erp' })), []);
+    const seen: unknown[] = [];
+    const judge = (overlapping: readonly Replay[]): readonly string[] => {
+      seen.push(overlapping.map(({ id }) => id));
+      return [];
+    };
+    await other.start({ ...order(), dryRun: true }, undefined, undefined, judge);
+    await other.start({ ...order({ destinationId: 'erp' }), dryRun: true }, undefined, undefined, judge);
+    assert.deepEqual(seen, [['same'], []]);
     await one.pause('same');
     await one.interrupt('same');
     const { state } = await until(other, 'same', ({ endedAt }) => endedAt !== undefined);
@@ -273,18 +291,75 @@ describe('replays of events', { concurrency: true }, () => {
     assert.ok(stage.sent().length < 3);
   });
 
+  test('of two requests at the same moment on two instances that overlap, one is started', async (t) => {
+    const stage = await newStage(t);
+    await stage.write(calls(3));
+    const both = [await stage.instance(), await stage.instance()];
+    const refuse = (overlapping: readonly Replay[]): readonly string[] => {
+      if (overlapping.length > 0) throw new TailraceError('conflict');
+      return [];
+    };
+    const wanted = order({ mode: 'all' }, 1);
+    const started = await Promise.allSettled(
+      both.map((replays) => replays.start(wanted, undefined, undefined, refuse)),
+    );
+    assert.deepEqual(started.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
+    assert.equal((await both[0]?.all())?.length, 1);
+  });
+
+  test('events that expire before they are sent are counted', async (t) => {
+    const stage = await newStage(t);
+    await stage.write(calls(12));
+    const replays = await stage.instance();
+    const { id } = await replays.start(order({}, 1));
+    await until(replays, id, ({ replayed }) => replayed > 0);
+    await replays.pause(id);
+    const { replayed } = await until(replays, id, (replay) => (replay as OwnedReplay).instance === '');
+    assert.ok(replayed < 12);
+    for (const partition of [0, 1]) {
+      const end = stage.cluster.partition(names.events, partition)?.high ?? 0;
+      await stage.cluster.expire(names.events, partition, end);
+    }
+    await replays.resume(id);
+    const { state, failure } = await until(replays, id, ({ endedAt }) => endedAt !== undefined);
+    assert.deepEqual([state, failure?.code], ['failed', 'expired']);
+    const lost = 12 - stage.sent().length;
+    assert.equal(failure?.message, `${lost} of 12 events expired in Kafka before they were sent.`);
+  });
+
+  test('an event that waits for a schema is left to the router', async (t) => {
+    const stage = await newStage(t);
+    await stage.write(calls(3));
+    const waiting = stage.cluster.records(names.events).find(({ key }) => String(key) === 'u-1');
+    assert.ok(waiting);
+    const { partition, offset, timestamp, key, value } = waiting;
+    const headers = { 'source-id': 'web', 'tailrace-place': `${offset} ${timestamp}` };
+    const publisher = stage.kafka.publisher();
+    await publisher.publish({ topic: names.eventsWaiting, partition, key, value, headers });
+    await publisher.close();
+    const replays = await stage.instance();
+    assert.equal((await ended(replays, order({ mode: 'all' }))).replayed, 2);
+    assert.deepEqual(eventsOf(stage.sent()), ['Order 0', 'Order 2']);
+    await stage.cluster.commit(routerGroup, names.eventsWaiting, partition, 1);
+    assert.equal((await ended(replays, order())).replayed, 1, 'the router has filtered it');
+  });
+
   test('an event whose delivery may have expired is not sent as missing', async (t) => {
     const stage = await newStage(t);
-    await stage.write(calls(2));
+    await stage.writeBefore(8, calls(2));
+    await stage.writeBefore(1, calls(3, 'Cart'));
     const publisher = stage.kafka.publisher();
     for (const partition of [0, 1])
       await publisher.publish({ topic: names.deliveries, partition, key: null, value: null });
     await publisher.close();
     for (const partition of [0, 1]) await stage.cluster.expire(names.deliveries, partition, 1);
     const replays = await stage.instance();
-    const { replayed, eventTally } = await ended(replays, order());
-    assert.deepEqual([replayed, eventTally?.events, eventTally?.expired], [0, 0, 2]);
-    assert.equal((await ended(replays, order({ mode: 'all' }))).replayed, 2);
+    // Deliveries are kept for seven days, so what was written later has not expired, though the oldest delivery is of now.
+    const from = Date.now() - 9 * 24 * hourMs;
+    const { replayed, eventTally } = await ended(replays, order({ from }));
+    assert.deepEqual([replayed, eventTally?.events, eventTally?.expired], [3, 3, 2]);
+    assert.deepEqual(eventsOf(stage.sent()), namesOf(3, 'Cart'));
+    assert.equal((await ended(replays, order({ from, until: from + 48 * hourMs, mode: 'all' }))).replayed, 2);
   });
 
   test('only deliveries of the sources and the period are kept in mind', async (t) => {
@@ -299,7 +374,8 @@ describe('replays of events', { concurrency: true }, () => {
       mode: 'missing',
     } as const;
     const known = async (more: Partial<EventSelection>): Promise<readonly boolean[]> => {
-      const sent = await readSent(stage.kafka, names, { ...selection, ...more }, 'other');
+      const deps = { kafka: stage.kafka, names, routerGroup };
+      const sent = await readSent(deps, { ...selection, ...more }, 'other');
       return stage.sent().map(({ id }) => sent.knows(id));
     };
     assert.deepEqual(await known({ sources: ['web'] }), [true, true]);

@@ -19,21 +19,15 @@ import type { History } from '@tailrace/history';
 import type { ConsumedRecord, Kafka, Partitioner } from '@tailrace/kafka';
 import { encodeDelivery, formatPosition, replayedByHeader, replayIdHeader } from '@tailrace/records';
 import type { FrameReader } from '@tailrace/registry';
-import type { TopicNames } from '@tailrace/topology';
 import type { EventCount, EventSelection, EventTally } from './selection.ts';
 import { createSelector, type SelectedEvent, type SelectorDependencies } from './selector.ts';
-import { readSent, type Due, type SentDeliveries } from './sent.ts';
+import { finishedUpTo, readSent, type Due, type SentDeliveries, type SentDependencies } from './sent.ts';
 
-export interface EventReplayDependencies extends SelectorDependencies {
-  readonly kafka: Pick<
-    Kafka,
-    'scan' | 'exclusivePublisher' | 'describeTopics' | 'partitioner' | 'finished' | 'offsets' | 'offsetsAt'
-  >;
-  readonly names: TopicNames;
+export interface EventReplayDependencies extends SelectorDependencies, SentDependencies {
+  readonly kafka: SentDependencies['kafka'] &
+    Pick<Kafka, 'exclusivePublisher' | 'describeTopics' | 'partitioner'>;
   readonly frames: Pick<FrameReader, 'read' | 'fetchSchema'>;
   readonly history: Pick<History, 'read'>;
-  /** The consumer group of the router. */
-  readonly routerGroup: string;
 }
 
 export interface EventReplayOrder {
@@ -94,7 +88,8 @@ async function countEvents(
   const { kafka, names } = deps;
   // Before what was sent is read: everything that is routed by now has its delivery in the topic.
   const ends = await routedEnds(deps);
-  const sent = await readSent(kafka, names, order.selection, order.id);
+  const starts = await kafka.offsetsAt(names.events, order.selection.from);
+  const sent = await readSent(deps, order.selection, order.id);
   const counts = new Map<string, EventCount>();
   let events = 0;
   const { isComplete, unreadable, expired } = await eachDue(
@@ -114,7 +109,7 @@ async function countEvents(
   );
   const rows = [...counts.values()].sort((a, b) => b.events - a.events).slice(0, keptRows);
   if (!isComplete) return undefined;
-  const tally = { events, rows, unreadable, expired, ends: [...ends] };
+  const tally = { events, rows, unreadable, expired, starts: [...starts], ends: [...ends] };
   await order.onTally(tally);
   return tally;
 }
@@ -139,11 +134,10 @@ class EventReplay {
 
   /** Sends everything that is due. Whether it was interrupted. */
   async pass(session: WriterSession): Promise<boolean> {
-    const { kafka, names } = this.#deps;
     const { selection, id, signal, onReplayed } = this.#order;
     this.#tally ??= await countEvents(this.#deps, this.#order);
     if (!this.#tally) return true;
-    const sent = await readSent(kafka, names, selection, id);
+    const sent = await readSent(this.#deps, selection, id);
     // To count and to read what was sent is progress too.
     this.#lastReplayAt = performance.now();
     let replayed = sent.ofThis;
@@ -160,10 +154,29 @@ class EventReplay {
       },
     });
     const work = { ...this.#order, ends: new Map(this.#tally.ends), sent };
-    const { isComplete } = await eachDue(this.#deps, work, (selected, due) =>
+    const { isComplete, expired } = await eachDue(this.#deps, work, (selected, due) =>
       writer.add(this.#replayedOf(selected, due)),
     );
-    return !(isComplete && (await writer.flush()));
+    if (!isComplete || !(await writer.flush())) return true;
+    await this.#requireAll(this.#tally, sent.ofThis, expired);
+    return false;
+  }
+
+  /**
+   * Events that were counted can be missing because their user, the destination or another replay has changed that. So they are looked
+   * for only where something has expired.
+   *
+   * @throws TailraceError `expired`
+   */
+  async #requireAll(tally: EventTally, found: number, expired: number): Promise<void> {
+    const missing = tally.events - found;
+    if (missing <= 0) return;
+    const { kafka, names } = this.#deps;
+    const kept = await kafka.offsets(names.events);
+    const haveExpired = tally.starts?.some(([partition, start]) => (kept.get(partition)?.low ?? 0) > start);
+    if (!haveExpired && expired <= tally.expired) return;
+    const [few, all] = [missing, tally.events].map((count) => count.toLocaleString('en'));
+    throw new TailraceError('expired', `${few} of ${all} events expired in Kafka before they were sent.`);
   }
 
   /** The age of a delivery begins with its replay. */
@@ -228,8 +241,7 @@ async function routedEnds({
   names,
   routerGroup,
 }: EventReplayDependencies): Promise<ReadonlyMap<number, number>> {
-  const finished = (await kafka.finished(routerGroup, [names.events])).get(names.events);
-  return new Map(Array.from(finished ?? [], ([partition, [first]]) => [partition, first?.to ?? 0]));
+  return finishedUpTo((await kafka.finished(routerGroup, [names.events])).get(names.events));
 }
 
 interface Reading {
@@ -254,6 +266,7 @@ async function eachDue(
       read += 1;
       if (read % perTurn === 0) await nextTurn();
       if (signal.aborted) return { isComplete: false, ...left };
+      if (sent.waits(record)) continue;
       let selected = select(record);
       if (selected.outcome === 'needs-schema') {
         await frames.fetchSchema(selected.schemaId);

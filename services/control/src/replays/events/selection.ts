@@ -35,6 +35,8 @@ export interface EventTally {
   readonly unreadable: number;
   /** Events of which it is not known any more whether they were sent; with the mode `missing` only. */
   readonly expired: number;
+  /** By partition of `events`, the offset of the first record of the period. Undefined in those of the release before. */
+  readonly starts?: readonly (readonly [partition: number, start: number])[] | undefined;
   /** By partition of `events`, the offset to end before: what the router has not routed yet is no past event. */
   readonly ends: readonly (readonly [partition: number, end: number])[];
 }

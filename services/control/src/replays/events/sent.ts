@@ -6,10 +6,17 @@
  * unknown to the destination, one with a dead letter that was not replayed has failed, and all others are delivered or pending.
  */
 import { hasNoBody, readDeadLetters } from '@tailrace/deadletters';
-import { TailraceError } from '@tailrace/errors';
+import { isTailraceError, TailraceError } from '@tailrace/errors';
 import { replayedDeliveryId } from '@tailrace/events';
-import type { ConsumedRecord, Kafka } from '@tailrace/kafka';
-import { parsePosition, replayIdHeader, userKeyOf, type RecordPosition } from '@tailrace/records';
+import type { ConsumedRecord, FinishedOffsets, Kafka } from '@tailrace/kafka';
+import {
+  formatPosition,
+  parsePosition,
+  replayIdHeader,
+  userKeyOf,
+  waitingPlaceOf,
+  type RecordPosition,
+} from '@tailrace/records';
 import { KeyNumbers } from '@tailrace/suppressions';
 import type { TopicNames } from '@tailrace/topology';
 import type { EventSelection } from './selection.ts';
@@ -18,6 +25,8 @@ import type { EventSelection } from './selection.ts';
 const mostDeliveries = 2_700_000;
 /** Clocks of services differ by less: a delivery is written after its event. */
 const farApartMs = 86_400_000;
+/** Kafka refuses records that are further ahead of its clock. */
+const clocksDifferMs = 3_600_000;
 
 /** Numbers above 0 are the position of a dead letter. */
 const sent = 0;
@@ -27,6 +36,13 @@ const removed = -2;
 
 /** Of Kafka: fewer partitions than 4,096, and fewer records than 2^40 in one. */
 const perPartition = 2 ** 40;
+
+export interface SentDependencies {
+  readonly kafka: Pick<Kafka, 'scan' | 'finished' | 'offsets' | 'offsetsAt' | 'topicSetting'>;
+  readonly names: TopicNames;
+  /** The consumer group of the router. */
+  readonly routerGroup: string;
+}
 
 export interface Due {
   readonly deliveryId: string;
@@ -39,6 +55,7 @@ export class SentDeliveries {
   readonly #replayId: string;
   #ofThis = 0;
   #completeSince = 0;
+  #hasWaiting = false;
 
   constructor(replayId: string) {
     this.#replayId = replayId;
@@ -59,7 +76,18 @@ export class SentDeliveries {
     return this.#states.has(id);
   }
 
-  /** `at` is the time of the oldest delivery of a partition of which others have expired. */
+  /** Whether the event waits in `events.waiting`, from which the router still routes it. */
+  waits(event: RecordPosition): boolean {
+    return this.#hasWaiting && this.#states.has(formatPosition(event));
+  }
+
+  /** Positions of events share the table with the ids of deliveries. */
+  isWaiting(event: RecordPosition): void {
+    this.#hasWaiting = true;
+    this.#set(formatPosition(event), sent);
+  }
+
+  /** `at` is the time before which deliveries of a partition have expired. */
   begins(at: number): void {
     this.#completeSince = Math.max(this.#completeSince, at);
   }
@@ -110,7 +138,8 @@ export class SentDeliveries {
     if (this.#states.size >= mostDeliveries && !this.#states.has(id)) {
       throw new TailraceError(
         'replay-too-large',
-        `The destination was sent more than ${mostDeliveries.toLocaleString('en')} deliveries since the beginning of the period. ` +
+        `The destination was sent more than ${mostDeliveries.toLocaleString('en')} deliveries since the beginning of the period, ` +
+          'or so many events wait for a schema. ' +
           'Replay it in shorter periods, or for some of its sources.',
       );
     }
@@ -120,12 +149,15 @@ export class SentDeliveries {
 
 /** @throws TailraceError `replay-too-large`, `kafka-unavailable` */
 export async function readSent(
-  kafka: Pick<Kafka, 'scan' | 'offsets' | 'offsetsAt'>,
-  names: TopicNames,
-  { destinationId, sources, userKey, from, until }: EventSelection,
+  deps: SentDependencies,
+  selection: EventSelection,
   replayId: string,
 ): Promise<SentDeliveries> {
+  const { kafka, names } = deps;
+  const { destinationId, sources, userKey, from, until } = selection;
   const known = new SentDeliveries(replayId);
+  // Before the deliveries: what has left the queue by then has its delivery.
+  await readWaiting(deps, selection, known);
   const since = from - farApartMs;
   // Deliveries of later events need no place in the table.
   const ends = await kafka.offsetsAt(names.events, until + farApartMs);
@@ -150,9 +182,10 @@ export async function readSent(
       if (id !== undefined) known.wasSent(id);
     }
   }
+  const keptSince = await timeKeptSince(kafka, names.deliveries);
   for (const [partition, { low, high }] of await kafka.offsets(names.deliveries)) {
     const { offset, timestamp } = first.get(partition) ?? { offset: high, timestamp: Date.now() };
-    if (low > 0 && offset <= low) known.begins(timestamp);
+    if (low > 0 && offset <= low) known.begins(Math.min(timestamp, keptSince));
   }
   const onReplay = (record: ConsumedRecord): void => {
     const id = idOf(record);
@@ -168,4 +201,42 @@ export async function readSent(
     }
   }
   return known;
+}
+
+/** By partition, the offset up to which a consumer group has finished everything. */
+export function finishedUpTo(finished: ReturnType<FinishedOffsets['get']>): ReadonlyMap<number, number> {
+  return new Map(Array.from(finished ?? [], ([partition, [first]]) => [partition, first?.to ?? 0]));
+}
+
+/** Marks the events of the period that wait for a schema. */
+async function readWaiting(
+  { kafka, names, routerGroup }: SentDependencies,
+  { from, until }: EventSelection,
+  known: SentDeliveries,
+): Promise<void> {
+  const topic = names.eventsWaiting;
+  const finished = (await kafka.finished(routerGroup, [topic])).get(topic);
+  for await (const records of await kafka.scan({ topic, starts: finishedUpTo(finished) })) {
+    for (const record of records) {
+      const { partition } = record;
+      const place = waitingPlaceOf(record);
+      if (!place || place.timestamp < from || place.timestamp >= until) continue;
+      const ranges = finished?.get(partition) ?? [];
+      const isFinished = ranges.some(({ from, to }) => from <= record.offset && record.offset < to);
+      if (!isFinished) known.isWaiting({ ...place, partition });
+    }
+  }
+}
+
+/** No record that was written later has expired. Infinity where that is not known. */
+async function timeKeptSince(kafka: Pick<Kafka, 'topicSetting'>, topic: string): Promise<number> {
+  const settingOf = async (name: string): Promise<number> =>
+    Number((await kafka.topicSetting([topic], name)).get(topic) ?? NaN);
+  try {
+    const [ms, bytes] = [await settingOf('retention.ms'), await settingOf('retention.bytes')];
+    return ms > 0 && bytes < 0 ? Date.now() - ms + clocksDifferMs : Infinity;
+  } catch (error) {
+    if (isTailraceError(error, 'kafka-permission-missing')) return Infinity;
+    throw error;
+  }
 }
