@@ -6,6 +6,7 @@ import { openSuppressions } from '@tailrace/suppressions';
 import { tierDelaysMs, topicNames } from '@tailrace/topology';
 import { createAddressPolicy, createSender, keptOfFailures, type Sender } from '@tailrace/webhook';
 import { Lanes, type LaneLimits } from './stages/lane/lanes.ts';
+import { limitsOf } from './stages/lane/own-limits.ts';
 import type { Job } from './delivery.ts';
 import { Exchanges } from './observe/exchanges.ts';
 import { Observer } from './observe/observer.ts';
@@ -122,7 +123,9 @@ export async function openDelivery(
   });
   const { concurrencyPerDestination: perLane, concurrency: total } = settings;
   const limits = { perLane, total, ...buffered, ...ownLimits };
+  const share = ownedShare(group, names.deliveries, () => partitions.deliveries);
   const lanes = new Lanes(limits, {
+    limitsOf: (id) => limitsOf(config.destination(id), share),
     onPressure: (traffic, high) => group.updatePressure(traffic, high),
     onBreaker: ({ destinationId, url, state }) => {
       log.warn({ destinationId, url, state }, 'circuit breaker');
@@ -157,8 +160,7 @@ export async function openDelivery(
   // attempt, lane, order
   const keep = settings.keptAnswersBytes > 0 ? keptOfFailures : undefined;
   const attempt = new AttemptStage({ names, receivers, sender, keep, settle, policies, observer, now });
-  const share = ownedShare(group, names.deliveries, () => partitions.deliveries);
-  const lane = new LaneStage({ names, lanes, receivers, attempt, settle, policies, share });
+  const lane = new LaneStage({ names, lanes, receivers, attempt, settle, policies });
   const tiers = topics.filter((topic) => names.retryTierDelayMs(topic) !== undefined);
   const waiting: OrderDependencies<Job>['waiting'] = {
     unfinished: (numbers) => tiers.map((tier) => recalled.notFinished(group.unfinished(tier, numbers))),

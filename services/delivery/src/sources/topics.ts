@@ -40,8 +40,8 @@ export function pauseDelayMs(
 const shareMs = 1_000;
 
 /**
- * Returns the part of a topic's partitions that this replica owns, from 0 to 1. It is computed once a second, and not for
- * each delivery.
+ * Returns the part of a topic's partitions that this replica owns, and that of one partition while it owns none. It is
+ * computed once a second, and not for each delivery.
  *
  * @param partitions the number of partitions of the topic
  */
@@ -54,8 +54,9 @@ export function ownedShare(
   let asOf = -Infinity;
   return () => {
     const now = performance.now();
-    if (share === 0 || now - asOf > shareMs) {
-      share = group.partitions.filter((partition) => partition.topic === topic).length / partitions();
+    if (now - asOf > shareMs) {
+      const owned = group.partitions.filter((partition) => partition.topic === topic).length;
+      share = Math.max(1, owned) / partitions();
       asOf = now;
     }
     return share;

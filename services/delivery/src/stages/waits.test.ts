@@ -168,6 +168,18 @@ describe('a full lane', () => {
   });
 });
 
+test('5.5 7.7 a higher rate limit applies within a second to deliveries that wait already', async () => {
+  await using stage = new Stage();
+  await stage.configure({ ...crm, rateLimit: 1 });
+  const { sender } = await stage.startReplica();
+  await stage.publish(Array.from({ length: 50 }, () => newDelivery('crm')));
+  await sender.sent(1);
+  await stage.configure({ ...crm, rateLimit: 1_000 });
+  const changedAt = Date.now();
+  await stage.untilCommitted(50);
+  assert.ok(Date.now() - changedAt < 5_000, `${Date.now() - changedAt} ms`);
+});
+
 /** Opens the circuit breakers of a replica; the next probe is due in `probeInMs` for the first that asks. */
 function openBreakers(t: TestContext, { lanes: { breakers } }: Replica, probeInMs?: number): void {
   const claims = [probeInMs];

@@ -2,7 +2,7 @@
 import type { Destination } from '@tailrace/config';
 import type { TopicNames } from '@tailrace/topology';
 import type { Lanes } from './lanes.ts';
-import type { OwnLimits, Task } from './task.ts';
+import type { Task } from './task.ts';
 import { openTargets, type Job } from '../../delivery.ts';
 import type { Policies } from '../../receivers/policies.ts';
 import type { Receivers } from '../../receivers/receivers.ts';
@@ -16,8 +16,6 @@ export interface LaneStageDependencies {
   readonly attempt: Pick<AttemptStage, 'make'>;
   readonly settle: Pick<Settle, 'apply'>;
   readonly policies: Pick<Policies, 'of'>;
-  /** This replica's part of the limits of a destination, from 0 to 1. */
-  readonly share: () => number;
 }
 
 export class LaneStage {
@@ -35,7 +33,7 @@ export class LaneStage {
   submit(job: Job, destination: Destination | undefined): void {
     const { work, delivery } = job;
     if (work.revoked) return;
-    const { names, lanes, receivers, settle, attempt, policies, share } = this.#deps;
+    const { names, lanes, receivers, settle, attempt, policies } = this.#deps;
     if (!lanes.paused && receivers.isOfDeletedUser(job)) {
       settle.apply(job, { kind: 'over', reason: 'user-deleted' });
       return;
@@ -58,7 +56,9 @@ export class LaneStage {
       traffic: (job.background ?? isReplayed) ? 'background' : 'live',
       returned: dueAt !== undefined,
       bytes: body.length,
-      requests: destination?.settings.webhooks.length ?? 1,
+      get requests() {
+        return receivers.known(delivery)?.settings.webhooks.length ?? 1;
+      },
       get revoked() {
         return work.revoked;
       },
@@ -66,20 +66,6 @@ export class LaneStage {
       run: (heldBy) => attempt.make(job, heldBy),
       defer: (deferral) => settle.apply(job, deferral),
     };
-    lanes.submit(destinationId, task, destination && limitsOf(destination, share));
+    lanes.submit(destinationId, task);
   }
-}
-
-/** A replica sends at least one delivery at a time. */
-function limitsOf(
-  { rateLimit, burst, maxInFlight }: Destination,
-  share: () => number,
-): OwnLimits | undefined {
-  if (rateLimit === undefined && maxInFlight === undefined) return undefined;
-  const part = share();
-  return {
-    rate: rateLimit && rateLimit * part,
-    burst: burst && burst * part,
-    inFlight: maxInFlight && Math.max(1, Math.floor(maxInFlight * part)),
-  };
 }

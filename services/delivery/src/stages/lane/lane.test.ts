@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Lane } from './lane.ts';
+import type { OwnLimits } from './own-limits.ts';
 import type { Moment, Signal, Started, Task, Traffic } from './task.ts';
 
 const waitingTask: Task = {
@@ -51,10 +52,14 @@ function runRounds(lane: Lane, rounds: number, signal: Signal, tookMs: number, f
   return now;
 }
 
-/** A lane at its maximum concurrency, with a receiver that answers after `tookMs`. */
-function grownLane(concurrency: number, tookMs = 10): { readonly lane: Lane; readonly now: number } {
-  const lane = new Lane(concurrency, 0);
-  return { lane, now: runRounds(lane, 60, 'quick', tookMs, 0) };
+/** A lane at its maximum concurrency, with a receiver that answers after `tookMs`. `limit` sets the limits of its destination. */
+function grownLane(concurrency: number, tookMs = 10) {
+  let limits: OwnLimits = {};
+  const lane = new Lane(concurrency, 0, () => limits);
+  const limit = (changed: OwnLimits): void => {
+    limits = changed;
+  };
+  return { lane, limit, now: runRounds(lane, 60, 'quick', tookMs, 0) };
 }
 
 test('the concurrency begins with one, and doubles with each round of quick answers up to its limit', () => {
@@ -142,8 +147,7 @@ describe('the estimated wait', () => {
   });
 
   test('follows from a rate limit', () => {
-    const lane = new Lane(8, 0);
-    lane.limit({ rate: 10 });
+    const lane = new Lane(8, 0, () => ({ rate: 10 }));
     for (let count = 0; count < 100; count += 1) lane.push({ ...waitingTask, requests: 2 });
     assert.equal(lane.waitMs(0), 20_000);
   });
@@ -170,8 +174,8 @@ test('no task starts before the time of a Retry-After', () => {
 });
 
 test('a destination with a burst sends so many at once, and then keeps to its rate', () => {
-  const { lane, now } = grownLane(8);
-  lane.limit({ rate: 1, burst: 3 });
+  const { lane, limit, now } = grownLane(8);
+  limit({ rate: 1, burst: 3 });
   pushMany(lane, 4);
   for (let count = 0; count < 3; count += 1) {
     assert.equal(lane.startsIn(now), 0);
@@ -181,20 +185,19 @@ test('a destination with a burst sends so many at once, and then keeps to its ra
 });
 
 test('a destination with a limit of its own has no more in flight', () => {
-  const { lane, now } = grownLane(8);
-  lane.limit({ inFlight: 2 });
+  const { lane, limit, now } = grownLane(8);
+  limit({ inFlight: 2 });
   pushMany(lane, 3);
   start(lane, now);
   assert.equal(lane.startsIn(now), 0);
   start(lane, now);
   assert.equal(lane.startsIn(now), Infinity);
-  lane.limit();
+  limit({});
   assert.equal(lane.startsIn(now), 0);
 });
 
 test('a task that sent nothing does not use the rate limit', () => {
-  const lane = new Lane(8, 0);
-  lane.limit({ rate: 1 });
+  const lane = new Lane(8, 0, () => ({ rate: 1 }));
   pushMany(lane, 2);
   finish(lane, start(lane, 0), 'none', 0, 0);
   assert.equal(lane.startsIn(0), 0);
@@ -222,9 +225,17 @@ describe('whether a lane keeps up', () => {
 
   test('does not hold where it is limited, fails, times out, or has asked for a pause', () => {
     const limited = grownLane(64);
-    limited.lane.limit({ rate: 1 });
+    limited.limit({ rate: 1 });
     pushMany(limited.lane, 1);
     assert.ok(!limited.lane.keepsUp(at(limited.now), 'live'));
+    // A hundred tasks of 10 ms take a second, one after another.
+    limited.limit({ inFlight: 1 });
+    pushMany(limited.lane, 97);
+    assert.ok(limited.lane.keepsUp(at(limited.now), 'live'));
+    pushMany(limited.lane, 5);
+    assert.ok(!limited.lane.keepsUp(at(limited.now), 'live'));
+    limited.limit({ inFlight: 64 });
+    assert.ok(limited.lane.keepsUp(at(limited.now), 'live'));
 
     const failing = grownLane(64);
     const failedAt = runRounds(failing.lane, 5, 'failed', 10, failing.now);

@@ -16,14 +16,15 @@ import { Credit } from './credit.ts';
 import { PromisedTurns } from './promised-turns.ts';
 import { Rate } from './rate.ts';
 import type { LaneFull, LaneHold } from '../../delivery.ts';
-import type { Feedback, Moment, OwnLimits, Started, Task, Traffic } from './task.ts';
+import type { LimitsNow } from './own-limits.ts';
+import type { Feedback, Moment, Started, Task, Traffic } from './task.ts';
 import { WaitingTasks } from './waiting-tasks.ts';
 
 /** A dead receiver should hold little from the first second on; one that answers reaches its maximum in six rounds. */
 const firstConcurrency = 1;
 /** How long a receiver may be silent and still be quick, or keep up: one that has answered before, and a new one. */
 const silence = { quick: { known: 500, fresh: 100 }, keepsUp: { known: 2_000, fresh: 1_000 } };
-/** A rate limit that makes the waiting tasks take longer than this is what holds the lane back. */
+/** A limit that makes the waiting tasks take longer than this is what holds the lane back. */
 const limitedMs = 1_000;
 /** An answer within this earns credit. */
 const earningMs = 250;
@@ -36,19 +37,18 @@ const shortBackoffMs = 1_000;
 
 export class Lane {
   readonly #mostConcurrency: number;
+  readonly #limits: LimitsNow;
   readonly #waiting = new WaitingTasks();
   readonly #runningTasks = { live: 0, background: 0 };
   #runningBytes = 0;
   #concurrency: number;
-  /** By the settings of the destination. */
-  #mostAllowed = Infinity;
   #shrunkAt = -Infinity;
   readonly #answers = new Answers();
   /** When the last task ended, or was started after a pause. */
   #lastSignalAt: Moment = { now: 0, idle: 0 };
   #finished = 0;
   readonly #credit: Credit;
-  readonly #rate = new Rate();
+  readonly #rate: Rate;
   /** Until when the receiver asked for a pause with `Retry-After`. */
   #backoffUntil = 0;
   readonly #promised = new PromisedTurns();
@@ -56,8 +56,11 @@ export class Lane {
   #rateHeldAt = -Infinity;
   #fullAt = -Infinity;
 
-  constructor(mostConcurrency: number, now: number) {
+  /** @param limits those of the destination; none by default */
+  constructor(mostConcurrency: number, now: number, limits: LimitsNow = () => undefined) {
     this.#mostConcurrency = mostConcurrency;
+    this.#limits = limits;
+    this.#rate = new Rate(limits);
     this.#credit = new Credit(creditTerms, now);
     this.#concurrency = Math.min(firstConcurrency, mostConcurrency);
   }
@@ -83,6 +86,11 @@ export class Lane {
     return Math.min(Math.floor(this.#concurrency), this.#mostAllowed);
   }
 
+  /** By the settings of the destination. */
+  get #mostAllowed(): number {
+    return this.#limits()?.inFlight ?? Infinity;
+  }
+
   /** Requests a second that may be sent now; Infinity for no limit. */
   get rate(): number {
     return this.#rate.perSecond;
@@ -92,12 +100,6 @@ export class Lane {
   isForgettable(now: number): boolean {
     const isFree = !this.#rate.isPaced && now >= this.#backoffUntil && !this.hasPromised(now);
     return isFree && this.waiting === 0 && this.running === 0;
-  }
-
-  /** Sets the limits of the destination; none by default. */
-  limit({ rate = Infinity, burst, inFlight = Infinity }: OwnLimits = {}): void {
-    this.#rate.limit(rate, burst);
-    this.#mostAllowed = inFlight;
   }
 
   /**
@@ -185,7 +187,7 @@ export class Lane {
     if (timedOut || isMostlyBad || this.isBackingOff(now)) return false;
     if (this.#isSilent(silence.keepsUp, idle)) return false;
     const waiting = this.waitingOf(traffic).count + 1;
-    const isLimited = (waiting * this.#waiting.requests * 1_000) / this.rate > limitedMs;
+    const isLimited = waiting * Math.max(this.#msPerRate(), this.#msPerAllowed()) > limitedMs;
     return !isLimited && this.#credit.isLeft(now);
   }
 
@@ -257,6 +259,12 @@ export class Lane {
 
   #msPerRate(): number {
     return (this.#waiting.requests * 1_000) / this.rate;
+  }
+
+  /** The time for each task by the number that the destination allows in flight, where the lane would have more. */
+  #msPerAllowed(): number {
+    const allowed = this.#mostAllowed;
+    return allowed < this.#concurrency ? this.#answers.taskMs / allowed : 0;
   }
 
   /** Only while the concurrency holds the lane back. One for each quick answer doubles it with each round. */

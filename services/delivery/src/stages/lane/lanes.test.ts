@@ -5,6 +5,7 @@ import { simulateTime } from '@tailrace/testing';
 import fc from 'fast-check';
 import type { Feedback, Signal, Task } from './task.ts';
 import { Lanes, type LaneLimits } from './lanes.ts';
+import type { OwnLimits } from './own-limits.ts';
 
 const roomy = { waiting: 100_000, waitingBytes: 2 ** 30 };
 
@@ -13,12 +14,14 @@ function openLanes(limits: Partial<LaneLimits> & { perLane: number; total: numbe
   const pressure: boolean[] = [];
   const backgroundPressure: boolean[] = [];
   const deferred: string[] = [];
+  const own = new Map<string, OwnLimits>();
   const load = { isBusy: false };
   let idle = 0;
   let before = Date.now();
   const lanes = new Lanes(
     { ...roomy, ...limits },
     {
+      limitsOf: (lane) => own.get(lane),
       onPressure: (kind, high) => (kind === 'live' ? pressure : backgroundPressure).push(high),
       idleMs: () => {
         if (!load.isBusy) idle += Date.now() - before;
@@ -31,6 +34,8 @@ function openLanes(limits: Partial<LaneLimits> & { perLane: number; total: numbe
   const running: { readonly name: string; readonly end: (signal?: Signal) => void }[] = [];
   const opened = {
     lanes,
+    /** The limits of destinations. */
+    own,
     /** The load of this process. */
     load,
     /** The names of the started tasks, in order. */
@@ -39,11 +44,7 @@ function openLanes(limits: Partial<LaneLimits> & { perLane: number; total: numbe
     pressure,
     backgroundPressure,
     deferred,
-    submit: (
-      lane: string,
-      name = lane,
-      { rateLimit, ...more }: Partial<Pick<Task, 'traffic' | 'revoked'>> & { rateLimit?: number } = {},
-    ): void => {
+    submit: (lane: string, name = lane, more: Partial<Pick<Task, 'traffic' | 'revoked'>> = {}): void => {
       const task: Task = {
         traffic: 'live',
         returned: false,
@@ -63,7 +64,7 @@ function openLanes(limits: Partial<LaneLimits> & { perLane: number; total: numbe
         },
         defer: () => deferred.push(name),
       };
-      lanes.submit(lane, task, { rate: rateLimit });
+      lanes.submit(lane, task);
     },
     /** Ends the oldest running task, or the given one, and lets the next ones start. */
     endOne: async (index = 0, signal?: Signal): Promise<void> => {
@@ -304,9 +305,29 @@ describe('the buffer', () => {
     assert.deepEqual(pressure, []);
   });
 
+  test('17.4 is not filled by a quick lane that a limit of its destination holds back', async (t) => {
+    const pass = holdTime(t);
+    const { own, started, deferred, pressure, submit, endOne } = openLanes({
+      perLane: 64,
+      total: 100,
+      waiting: 100,
+      readAhead: { count: 400, bytes: 2 ** 20 },
+    });
+    own.set('capped', { inFlight: 1 });
+    for (let count = 0; count < 100; count += 1) {
+      submit('capped');
+      await pass(50);
+      await endOne();
+    }
+    for (let count = 0; count < 1_000; count += 1) submit('capped');
+    submit('other');
+    assert.deepEqual([pressure, started.at(-1)], [[], 'other']);
+    assert.ok(deferred.length >= 900, `${deferred.length}`);
+  });
+
   test('is not filled by hundreds of such lanes either', async (t) => {
     const pass = holdTime(t);
-    const { lanes, started, deferred, pressure, submit, warmUp } = openLanes({
+    const { lanes, own, started, deferred, pressure, submit, warmUp } = openLanes({
       perLane: 1,
       total: 10_000,
       waiting: 1_000,
@@ -314,7 +335,8 @@ describe('the buffer', () => {
     await warmUp('healthy');
     const names = Array.from({ length: 300 }, (_, number) => `limited ${number}`);
     for (const name of names) {
-      for (let count = 0; count < 9; count += 1) submit(name, name, { rateLimit: 0.01 });
+      own.set(name, { rate: 0.01 });
+      for (let count = 0; count < 9; count += 1) submit(name);
     }
     await pass(100);
     assert.ok(lanes.waiting <= 500, `${lanes.waiting}`);
@@ -450,8 +472,9 @@ describe('breakers', () => {
 describe('a rate limit', () => {
   test('7.7 spaces requests evenly', async (t) => {
     const pass = holdTime(t);
-    const { started, submit, endOne } = openLanes({ perLane: 10, total: 10 });
-    for (let count = 0; count < 5; count += 1) submit('limited', 'limited', { rateLimit: 2 });
+    const { own, started, submit, endOne } = openLanes({ perLane: 10, total: 10 });
+    own.set('limited', { rate: 2 });
+    for (let count = 0; count < 5; count += 1) submit('limited');
     assert.equal(started.length, 1);
     for (const expected of [2, 3, 4]) {
       await pass(480);
@@ -466,8 +489,9 @@ describe('a rate limit', () => {
     for (let start = 0; start < 300; start += 0.7310585) {
       using time = simulateTime({ monotonicMs: start });
       const pass = (ms: number): Promise<void> => time.pass(ms);
-      const { started, submit, endOne } = openLanes({ perLane: 10, total: 10 });
-      for (let count = 0; count < 5; count += 1) submit('limited', 'limited', { rateLimit: 3 });
+      const { own, started, submit, endOne } = openLanes({ perLane: 10, total: 10 });
+      own.set('limited', { rate: 3 });
+      for (let count = 0; count < 5; count += 1) submit('limited');
       await pass(150);
       await endOne();
       await pass(183);
@@ -479,12 +503,43 @@ describe('a rate limit', () => {
 
   test('of one destination does not affect others', async (t) => {
     holdTime(t);
-    const { started, submit, warmUp } = openLanes({ perLane: 10, total: 100 });
+    const { own, started, submit, warmUp } = openLanes({ perLane: 10, total: 100 });
     await warmUp('free');
-    for (let count = 0; count < 5; count += 1) submit('limited', 'limited', { rateLimit: 1 });
+    own.set('limited', { rate: 1 });
+    for (let count = 0; count < 5; count += 1) submit('limited');
     for (let count = 0; count < 5; count += 1) submit('free');
     assert.equal(started.filter((name) => name === 'free').length, 5);
     assert.equal(started.filter((name) => name === 'limited').length, 1);
+  });
+});
+
+describe('limits that change', () => {
+  test('5.5 apply within a second to tasks that wait for their rate', async (t) => {
+    const pass = holdTime(t);
+    const { own, started, submit, endOne } = openLanes({ perLane: 1, total: 1 });
+    own.set('limited', { rate: 0.01 });
+    for (let count = 0; count < 3; count += 1) submit('limited');
+    await endOne();
+    await pass(2_000);
+    assert.equal(started.length, 1);
+    own.set('limited', { rate: 100 });
+    await pass(1_000);
+    await endOne();
+    assert.equal(started.length, 3);
+  });
+
+  test('5.5 apply to tasks that wait for others in flight', async () => {
+    const { own, started, submit, endOne, warmUp } = openLanes({ perLane: 4, total: 100 });
+    await warmUp('a');
+    for (let count = 0; count < 12; count += 1) submit('a');
+    own.set('a', { inFlight: 1 });
+    for (let count = 0; count < 3; count += 1) await endOne();
+    assert.equal(started.length, 4);
+    await endOne();
+    assert.equal(started.length, 5);
+    own.set('a', { inFlight: 3 });
+    await endOne();
+    assert.equal(started.length, 8);
   });
 });
 
@@ -534,8 +589,9 @@ describe('draining', () => {
   });
 
   test('leaves no timer of a destination with a rate limit', async (t) => {
-    const { lanes, submit, endOne } = openLanes({ perLane: 1, total: 1 });
-    for (const name of ['first', 'second']) submit('limited', name, { rateLimit: 1 });
+    const { lanes, own, submit, endOne } = openLanes({ perLane: 1, total: 1 });
+    own.set('limited', { rate: 1 });
+    for (const name of ['first', 'second']) submit('limited', name);
     const draining = lanes.drain();
     const timers = t.mock.method(globalThis, 'setTimeout');
     await endOne();

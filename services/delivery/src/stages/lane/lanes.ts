@@ -7,7 +7,8 @@ import { Breakers, type BreakerChange } from '../../receivers/breakers.ts';
 import { Budget, type Amount } from './budget.ts';
 import { LaneBuffer } from './buffer.ts';
 import { Lane } from './lane.ts';
-import type { Feedback, Moment, OwnLimits, Started, Task, Traffic } from './task.ts';
+import type { OwnLimits } from './own-limits.ts';
+import type { Feedback, Moment, Started, Task, Traffic } from './task.ts';
 
 export interface LaneLimits {
   /** Tasks in flight for one destination. */
@@ -22,6 +23,8 @@ export interface LaneLimits {
 }
 
 export interface LanesOptions {
+  /** The present limits of a destination; none by default. */
+  readonly limitsOf?: (destinationId: string) => OwnLimits | undefined;
   /** Called when reading should pause (`high`), and when it should resume. */
   readonly onPressure?: (traffic: Traffic, high: boolean) => void;
   readonly onBreaker?: (change: BreakerChange) => void;
@@ -37,11 +40,14 @@ const bytesInFlight = 32 * 2 ** 20;
 const probePart = 0.125;
 /** Beyond this number, unused lanes are removed now and then. */
 const lanesBeforeForgetting = 1_000;
+/** Limits may change, so a lane that waits for its rate looks at it again after this time. */
+const mostWaitMs = 1_000;
 
 export class Lanes {
   /** By destination. */
   readonly breakers: Breakers;
   readonly #perLane: number;
+  readonly #limitsOf: (destinationId: string) => OwnLimits | undefined;
   readonly #idleMs: () => number;
   readonly #lanes = new Map<string, Lane>();
   #forgetAt = lanesBeforeForgetting;
@@ -60,12 +66,14 @@ export class Lanes {
   constructor(
     limits: LaneLimits,
     {
+      limitsOf = () => undefined,
       onPressure = () => undefined,
       onBreaker = () => undefined,
       idleMs = () => performance.eventLoopUtilization().idle,
     }: LanesOptions = {},
   ) {
     this.#perLane = limits.perLane;
+    this.#limitsOf = limitsOf;
     this.#idleMs = idleMs;
     this.breakers = new Breakers(Math.max(1, limits.total * probePart), onBreaker);
     this.#inFlight = new Budget({ count: limits.total, bytes: bytesInFlight }, reserve);
@@ -87,16 +95,11 @@ export class Lanes {
     return this.#buffer.count;
   }
 
-  /**
-   * Runs `task` when it is its turn, in the order of its lane, or defers it where the lane is slow and full.
-   *
-   * @param limits those of the destination; none by default
-   */
-  submit(destinationId: string, task: Task, limits?: OwnLimits): void {
+  /** Runs `task` when it is its turn, in the order of its lane, or defers it where the lane is slow and full. */
+  submit(destinationId: string, task: Task): void {
     if (this.#stopped) return;
     const lane = this.#laneOf(destinationId);
     const at = this.#moment();
-    lane.limit(limits);
     if (!this.#buffer.admits(lane, task, at)) {
       task.defer(lane.deferral(at.now, task.traffic));
       return;
@@ -151,7 +154,7 @@ export class Lanes {
     let lane = this.#lanes.get(destinationId);
     if (!lane) {
       if (this.#lanes.size >= this.#forgetAt) this.#forgetUnused();
-      lane = new Lane(this.#perLane, performance.now());
+      lane = new Lane(this.#perLane, performance.now(), () => this.#limitsOf(destinationId));
       this.#lanes.set(destinationId, lane);
     }
     return lane;
@@ -174,12 +177,12 @@ export class Lanes {
       this.#crowdedOut.delete(lane);
       this.#ready.add(lane);
     } else if (delayMs !== Infinity && !this.#limited.has(lane)) {
-      const timer = setTimeout(() => {
+      const again = (): void => {
         this.#limited.delete(lane);
         this.#schedule(lane, performance.now());
         this.#startReady();
-      }, delayMs);
-      this.#limited.set(lane, timer);
+      };
+      this.#limited.set(lane, setTimeout(again, Math.min(delayMs, mostWaitMs)));
     }
   }
 

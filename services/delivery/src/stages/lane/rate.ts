@@ -1,4 +1,5 @@
 /** The request rate of a lane: the lower of the configured rate limit and the receiver's pace, as a token bucket. */
+import type { LimitsNow } from './own-limits.ts';
 import { Pace } from './pace.ts';
 
 /** The tokens that the bucket holds, in seconds of its rate. */
@@ -9,26 +10,23 @@ const roundingError = 1e-6;
 /** Rates are requests a second, times milliseconds of a monotonic clock. */
 export class Rate {
   readonly #pace = new Pace();
-  #limit = Infinity;
-  #burst: number | undefined;
+  readonly #limits: LimitsNow;
   /** Full at first. */
   #tokens = Infinity;
   #countedAt = 0;
 
+  constructor(limits: LimitsNow) {
+    this.#limits = limits;
+  }
+
   /** Infinity for no limit. */
   get perSecond(): number {
-    return Math.min(this.#limit, this.#pace.rate);
+    return Math.min(this.#limits()?.rate ?? Infinity, this.#pace.rate);
   }
 
   /** Whether the receiver has asked for less. */
   get isPaced(): boolean {
     return this.#pace.rate !== Infinity;
-  }
-
-  /** Sets the configured limit, Infinity for none, and the tokens that the bucket holds where that is the lower rate. */
-  limit(perSecond: number, burst?: number): void {
-    this.#limit = perSecond;
-    this.#burst = burst;
   }
 
   /** Counts an attempt that was answered or failed. */
@@ -40,7 +38,8 @@ export class Rate {
   delayMs(requests: number, now: number): number {
     const rate = this.perSecond;
     if (rate === Infinity) return 0;
-    const ownBurst = rate === this.#limit ? this.#burst : undefined;
+    const own = this.#limits();
+    const ownBurst = rate === own?.rate ? own.burst : undefined;
     const burst = Math.max(1, ownBurst ?? rate * burstSeconds);
     this.#tokens = Math.min(burst, this.#tokens + ((now - this.#countedAt) / 1_000) * rate);
     this.#countedAt = now;

@@ -42,16 +42,6 @@ export interface Task {
   defer(event: LaneFull): void;
 }
 
-/** What the settings of a destination allow its lane. */
-export interface OwnLimits {
-  /** Requests a second. */
-  readonly rate?: number | undefined;
-  /** Requests that may follow each other immediately after a pause; by default a tenth of a second of the rate. */
-  readonly burst?: number | undefined;
-  /** Tasks in flight. */
-  readonly inFlight?: number | undefined;
-}
-
 /** A task that was started. */
 export interface Started {
   readonly task: Task;
