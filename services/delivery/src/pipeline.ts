@@ -4,8 +4,8 @@
  * - **receive**: a source has read the record: the consumer group, or a recall (sources/).
  * - **due**: it waits until it is due (stages/due/).
  * - **order**: it waits for earlier deliveries of its user, where its destination has an order (stages/order/).
- * - **lane**: it waits for its turn among the deliveries of its destination (stages/lane/).
- * - **attempt**: its destination is looked up, and the requests are sent (stages/attempt/).
+ * - **lane**: it waits for its turn among the deliveries of its destination, which is looked up then (stages/lane/).
+ * - **attempt**: the requests are sent (stages/attempt/).
  * - **settle**: what follows is decided (transition.ts), and the record is finished, or a follow-up record is written first
  *   (settle/).
  *

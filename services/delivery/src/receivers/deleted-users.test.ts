@@ -55,6 +55,22 @@ describe('a delivery of a deleted user', () => {
     );
   });
 
+  test('9.5 12.6 is not sent where the user was deleted while its destination was looked up', async () => {
+    await using stage = new Stage();
+    await stage.configure({ ...crm, enabled: false });
+    const replica = await stage.startReplica();
+    const { sender, lanes } = replica;
+    const release = replica.holdLookUp();
+    await stage.publish(deliveryOf('ada'));
+    await stage.until(() => lanes.running === 1);
+    await stage.configure(crm);
+    await deleteUser(stage, 'ada');
+    await stage.time.pass(1_000);
+    release();
+    assert.equal((await stage.deadLetter()).reason, 'user-deleted');
+    assert.equal(sender.requests.length, 0);
+  });
+
   test('9.5 12.6 is not sent as a form either', async () => {
     await using stage = new Stage();
     await stage.configure({ ...crm, settings: { ...crm.settings, contentType: 'form' } });

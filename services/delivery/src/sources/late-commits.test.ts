@@ -31,6 +31,32 @@ test('17.2 without answers to commits only what finished in 2 s is sent, of 40 s
   assert.equal(new Set(sender.bodies).size, 402);
 });
 
+test('17.2 a delivery whose destination was looked up meanwhile is not sent before commits are answered', async () => {
+  await using stage = new Stage();
+  const { time, cluster } = stage;
+  const erp = destinationOf('erp');
+  await stage.configure({ ...crm, enabled: false }, erp);
+  const replica = await stage.startReplica();
+  const { sender, lanes } = replica;
+  const release = replica.holdLookUp();
+  await stage.publish(newDelivery('crm'));
+  await stage.until(() => lanes.running === 1);
+  await stage.configure(crm, erp);
+  cluster.pauseOffsetCommits();
+  await stage.publish(newDelivery('erp'));
+  await stage.until(() => lanes.paused);
+
+  release();
+  await time.pass(10_000);
+  assert.deepEqual([sender.requests.length, lanes.running], [1, 0]);
+  cluster.resumeOffsetCommits();
+  await stage.untilCommitted(2);
+  assert.deepEqual(
+    sender.requests.map(({ destinationId }) => destinationId),
+    ['erp', 'crm'],
+  );
+});
+
 test('commits that take 0.9 s hold nothing', async () => {
   await using stage = new Stage();
   const { time, cluster } = stage;

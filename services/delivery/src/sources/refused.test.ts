@@ -1,7 +1,7 @@
 /** A replica that Kafka refuses, because it was removed from its group or for its clock, leaves the work to others. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { serverError, success } from '../testing/fake-sender.ts';
+import { held, serverError, success } from '../testing/fake-sender.ts';
 import { destinationOf, groupId, names, newDelivery, Stage, type Replica } from '../testing/stage.ts';
 
 const crm = destinationOf('crm');
@@ -30,6 +30,31 @@ test('a replica that was removed from its group sends nothing after its next com
   const repeats = bodies.length - (count + 1);
   assert.ok(repeats <= 5, `${repeats} repeats`);
   assert.ok(removed.sender.requests.length > 50, 'it works again');
+});
+
+test('a delivery whose partition was revoked while its destination was looked up is left to the next owner', async () => {
+  await using stage = new Stage();
+  const erp = destinationOf('erp');
+  await stage.configure({ ...crm, enabled: false }, erp);
+  const replica = await stage.startReplica();
+  const { sender, lanes } = replica;
+  const release = replica.holdLookUp();
+  sender.onRequest = () => held;
+  await stage.publish([newDelivery('crm'), newDelivery('erp')]);
+  await stage.until(() => lanes.running === 2);
+  await stage.configure(crm, erp);
+  stage.cluster.removeMembers(groupId);
+  await stage.startReplica();
+  await stage.untilCommitted(2);
+  // Its next commit is refused.
+  sender.release();
+  await stage.time.pass(10_000);
+  release();
+  await stage.time.pass(10_000);
+  assert.deepEqual(
+    sender.requests.map(({ destinationId }) => destinationId),
+    ['erp'],
+  );
 });
 
 test('a replica whose clock is refused is not ready and has no partitions until it is accepted', async () => {

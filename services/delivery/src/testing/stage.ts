@@ -1,5 +1,6 @@
 /** The service on an in-memory Kafka cluster, with a fake sender, wired by open.ts, on simulated time. */
 import assert from 'node:assert/strict';
+import { mock } from 'node:test';
 import { applyConfiguration, type Destination } from '@tailrace/config';
 import type { Consumption, ConsumedRecord, Kafka, OutgoingRecord, Publisher } from '@tailrace/kafka';
 import { MemoryCluster } from '@tailrace/kafka/testing';
@@ -199,6 +200,8 @@ export interface Replica {
   series(page?: keyof MetricsPages): Promise<ReadonlyMap<string, number>>;
   /** Resolves when it has the present configuration. */
   refresh(): Promise<void>;
+  /** Holds the next look-up of a disabled destination, until the returned function is called. */
+  holdLookUp(): () => void;
   /** Finishes what is in flight, and leaves the group. */
   stop(): Promise<void>;
 }
@@ -237,6 +240,11 @@ async function openReplica(
     async series(page) {
       const text = page ? [...metrics.pages[page].lines()].join('') : await metrics.expose();
       return seriesIn(text);
+    },
+    holdLookUp() {
+      const lookUp: PromiseWithResolvers<void> = Promise.withResolvers();
+      mock.method(config, 'refresh', () => lookUp.promise, { times: 1 });
+      return lookUp.resolve;
     },
     refresh: () => (isStopping ? Promise.resolve() : config.refresh()),
     stop() {

@@ -1,4 +1,4 @@
-/** The fourth stage, in the turn of a delivery: looks up its destination, and sends the requests. */
+/** The fourth stage, in the turn of a delivery: sends the requests. */
 import type { Destination } from '@tailrace/config';
 import type { DeadReason } from '@tailrace/metrics';
 import type { Delivery } from '@tailrace/records';
@@ -43,15 +43,18 @@ export class AttemptStage {
     this.#longestDelayMs = Math.max(...dependencies.policies.usual.scheduleMs);
   }
 
-  /** Makes one attempt. Returns what it shows about the receiver. */
-  async make(job: Job, heldBy: LaneHold): Promise<Feedback> {
+  /**
+   * Makes one attempt. Nothing is waited for before the requests, so what is checked here holds when they are sent.
+   *
+   * @param destination as it is configured now
+   * @returns what it shows about the receiver
+   */
+  async make(job: Job, destination: Destination | undefined, heldBy: LaneHold): Promise<Feedback> {
     const { work, delivery, order } = job;
     // The new owner of a revoked partition reads the record again, so an attempt would be a duplicate.
     if (work.revoked) return nothingSent;
     const { names, receivers, settle, policies, now } = this.#deps;
     if (receivers.isOfDeletedUser(job)) return this.#giveUp(job, 'user-deleted');
-
-    const destination = await receivers.find(delivery);
     if (!destination) return this.#giveUp(job, 'destination-deleted');
     if (!destination.enabled) return this.#giveUp(job, 'destination-disabled');
     if (needsOrder(job, destination, names)) {

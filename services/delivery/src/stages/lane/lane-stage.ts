@@ -63,7 +63,13 @@ export class LaneStage {
         return work.revoked;
       },
       since: performance.now(),
-      run: (heldBy) => attempt.make(job, heldBy),
+      run: async (heldBy) => {
+        const found = await receivers.find(delivery);
+        if (!lanes.paused) return attempt.make(job, found, heldBy);
+        // The look-up has taken long, and what is started now could not be committed.
+        this.submit(job, found);
+        return { signal: 'none' };
+      },
       defer: (deferral) => settle.apply(job, deferral),
     };
     lanes.submit(destinationId, task);
