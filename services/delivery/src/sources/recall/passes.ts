@@ -53,10 +53,10 @@ export class Passes {
       if (!first) return;
       const shared =
         first.pass === 'alone' ? [] : others.filter(({ pass }) => pass === 'shared').slice(0, mostInPass - 1);
-      const recalls = [first, ...shared];
-      this.#unread = this.#unread.filter((recall) => !recalls.includes(recall));
+      const recalls = new Set([first, ...shared]);
+      this.#unread = this.#unread.filter((recall) => !recalls.has(recall));
       this.#running += 1;
-      void this.#read(recalls);
+      void this.#read([...recalls]);
     }
   }
 

@@ -254,7 +254,8 @@ export class Recall {
     const { entries, isTopicLost } = this.progress.takeRevoked();
     if (isTopicLost) this.stop();
     if (entries.length === 0) return;
-    this.#queue = this.#queue.filter((entry) => !entries.includes(entry));
+    const revoked = new Set(entries);
+    this.#queue = this.#queue.filter((entry) => !revoked.has(entry));
     for (const entry of entries) this.#ended(entry);
   }
 
