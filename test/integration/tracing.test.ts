@@ -95,6 +95,7 @@ test('an event has a span for its request, its routing and each attempt, and the
   assert.equal(first.name, 'attempt');
   assert.equal(first.parentSpanId, route.spanId);
   assert.deepEqual(first.links, []);
+  assert.equal(first.attributes['http.request.method'], 'POST');
   assert.equal(first.attributes['http.response.status_code'], 503);
   assert.equal(first.attributes['tailrace.outcome'], 'retry');
   assert.equal(first.attributes['url.full'], `${receiver.url}/hook`);
@@ -136,11 +137,12 @@ test('a receiver gets no traceparent unless its destination asks for it', async 
 
 test('an attempt that ends in a dead letter says so, and its log line has the trace', async () => {
   await using receiver = await startReceiver({ answer: () => status(410) });
-  const connection = await pipeline.connect({ webhooks: [{ url: receiver.url }] });
+  const connection = await pipeline.connect({ webhooks: [{ url: receiver.url, method: 'PUT' }] });
   const caller = newCaller();
   const messageId = await send(connection, caller.traceparent);
   const attempt = only(await collector.trace(caller.traceId, 3), 'tailrace-delivery');
   assert.equal(attempt.failed, true);
+  assert.equal(attempt.attributes['http.request.method'], 'PUT');
   assert.deepEqual(attempt.events, [
     { name: 'dead letter', attributes: { 'tailrace.reason': 'client-error' } },
   ]);

@@ -11,6 +11,7 @@ import type { Received } from '../delivery.ts';
 /** By the semantic conventions of OpenTelemetry for HTTP clients. URLs are without their query, as in the log. */
 export function startAttemptSpan(tracing: Tracing, job: Received, targets: readonly Target[]): Span {
   const { attempt, traceparent, firstAttemptSpan } = job.delivery;
+  const methods = new Set(targets.map(({ method }) => method));
   return tracing.start({
     name: 'attempt',
     kind: 'client',
@@ -19,7 +20,8 @@ export function startAttemptSpan(tracing: Tracing, job: Received, targets: reado
     attributes: {
       ...deliveryAttributes(job),
       ...(targets.length === 1 && targets[0] && urlAttributes(targets[0])),
-      'http.request.method': 'POST',
+      // Several URLs may have different ones.
+      'http.request.method': methods.size === 1 ? targets[0]?.method : undefined,
       'http.request.resend_count': attempt > 0 ? attempt : undefined,
     },
   });
