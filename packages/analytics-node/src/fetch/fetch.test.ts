@@ -1,6 +1,7 @@
 /** The client for browsers and edge runtimes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { simulateTime } from '@tailrace/testing';
 import { Analytics, type AnalyticsError, type Fetch, type FetchInit, type FetchResponse } from '../fetch.ts';
 
 interface Exchange {
@@ -91,16 +92,17 @@ test('it retries what the client of Node retries, and reports the rest', async (
 });
 
 test('a request without an answer is aborted after timeoutMs, and when the client is closed', async () => {
+  using time = simulateTime();
   const { client, exchanges, reports } = open([hang, () => answer(200)], { timeoutMs: 20 });
   client.track({ userId: 'ada', event: 'a' });
-  await client.flush();
+  await time.settled(client.flush());
   assert.equal(exchanges.length, 2);
   assert.deepEqual(reports, []);
-  await client.close();
+  await time.settled(client.close());
 
   const second = open([hang]);
   second.client.track({ userId: 'ada', event: 'a' });
-  assert.deepEqual(await second.client.close({ deadlineMs: 20 }), { unsent: 1, kept: 0 });
+  assert.deepEqual(await time.settled(second.client.close({ deadlineMs: 20 })), { unsent: 1, kept: 0 });
 });
 
 test('an answer beyond the limit is not read to its end, and the batch is sent again in halves', async () => {
@@ -145,9 +147,10 @@ test('message ids are UUIDs also in pages without crypto.randomUUID', async (t) 
 });
 
 test('a given fetch that ignores its signal stops neither the retries nor close', async () => {
+  using time = simulateTime();
   const { client, exchanges, reports } = open([ignore], { timeoutMs: 20 });
   client.track({ userId: 'ada', event: 'a' });
-  assert.deepEqual(await client.close({ deadlineMs: 300 }), { unsent: 1, kept: 0 });
+  assert.deepEqual(await time.settled(client.close({ deadlineMs: 300 })), { unsent: 1, kept: 0 });
   assert.ok(exchanges.length > 1);
   assert.deepEqual(
     reports.map(({ code }) => code),
