@@ -6,7 +6,30 @@ import { isRawNumber, webhookBody, webhookDocument, type TailraceEvent } from '@
 /** Makes another document, and changes nothing in the given one, which shares its objects with the event. */
 type Shape = (document: object) => object;
 
-const shapes = new WeakMap<Destination, Shape>();
+interface Layout {
+  readonly key: string;
+  readonly shape: Shape;
+}
+
+const layouts = new WeakMap<Destination, Layout>();
+
+function layoutOf(destination: Destination): Layout {
+  let layout = layouts.get(destination);
+  if (!layout) layouts.set(destination, (layout = compileLayout(destination)));
+  return layout;
+}
+
+function compileLayout({ id, fields, settings: { contentType = 'json' } }: Destination): Layout {
+  if (!fields) return { key: contentType, shape: (document) => document };
+  const { salt = id } = fields;
+  const key = JSON.stringify([contentType, fields, fields.hash && salt]);
+  return { key, shape: compileFields(fields, salt) };
+}
+
+/** Destinations with the same key get the same body of each event. */
+export function bodyKey(destination: Destination): string {
+  return layoutOf(destination).key;
+}
 
 /** The body as it is sent: JSON, or with `contentType: form` the field `payload` of a form, with the JSON in it. */
 export function encodeBody(json: string, { contentType }: Destination['settings']): Buffer {
@@ -16,9 +39,7 @@ export function encodeBody(json: string, { contentType }: Destination['settings'
 /** The body as JSON text. */
 export function bodyFor(event: TailraceEvent, destination: Destination): string {
   if (!destination.fields) return webhookBody(event);
-  let shape = shapes.get(destination);
-  if (!shape) shapes.set(destination, (shape = compileFields(destination.fields, destination.id)));
-  return webhookBody(event, shape(webhookDocument(event)));
+  return webhookBody(event, layoutOf(destination).shape(webhookDocument(event)));
 }
 
 /** These stay, so that a receiver knows who did what, and when. */
@@ -38,8 +59,8 @@ const present = ['properties', 'traits'];
 
 /** All paths are those of the whole body, so one walk applies them. */
 function compileFields(
-  { include, exclude = [], hash: hashed = [], salt, rename = {} }: Fields,
-  id: string,
+  { include, exclude = [], hash: hashed = [], rename = {} }: Fields,
+  salt: string,
 ): Shape {
   const root = newNode();
   if (include) {
@@ -60,7 +81,7 @@ function compileFields(
     const node = nodesOf(root, path).at(-1);
     if (node) node.name = name;
   }
-  const place = { nodes: [root], included: !include, hashed: false, salt: salt ?? id };
+  const place = { nodes: [root], included: !include, hashed: false, salt };
   return (document) => rewrite(document, place) as object;
 }
 

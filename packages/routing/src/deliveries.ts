@@ -1,8 +1,8 @@
-/** The deliveries of one event: one for each of its destinations, with the same body where those have no `fields`. */
+/** The deliveries of one event: one for each of its destinations, with one body for all that get the same. */
 import type { Destination } from '@tailrace/config';
 import { deliveryId, userKey, type TailraceEvent } from '@tailrace/events';
 import { deliveryKey, formatPosition, type Delivery, type RecordPosition } from '@tailrace/records';
-import { bodyFor, encodeBody } from './body.ts';
+import { bodyFor, bodyKey, encodeBody } from './body.ts';
 
 /** Where an event comes from. */
 export interface EventOrigin {
@@ -37,15 +37,11 @@ export function deliveriesOf(
     traceparent,
   };
   const user = userKey(event);
-  /** By content type, the body for destinations without `fields`. */
-  const shared = new Map<string, Buffer>();
+  const bodies = new Map<string, Buffer>();
   const bodyOf = (destination: Destination): Buffer => {
-    const { fields, settings } = destination;
-    const encoded = (): Buffer => encodeBody(bodyFor(event, destination), settings);
-    if (fields) return encoded();
-    const type = settings.contentType ?? 'json';
-    let body = shared.get(type);
-    if (!body) shared.set(type, (body = encoded()));
+    const key = bodyKey(destination);
+    let body = bodies.get(key);
+    if (!body) bodies.set(key, (body = encodeBody(bodyFor(event, destination), destination.settings)));
     return body;
   };
   return destinations.map((destination): Delivery => {
