@@ -38,7 +38,7 @@ const hostile = shown(
 export const roles: readonly (readonly [role: string, may: string, mayNot: string, evidence: Evidence])[] = [
   [
     'anyone, over HTTP',
-    'read the OpenAPI documents and the reference page',
+    'read the OpenAPI documents, the reference page and the public keys of destinations',
     'anything else',
     shown(
       `${control}/http/server.test.ts`,
@@ -205,6 +205,15 @@ export const storedSecrets: readonly (readonly [
     shown(
       'packages/config/src/secrets/secrets.test.ts',
       'password and token of auth are sealed, and services without a key read the entry',
+    ),
+  ],
+  [
+    '`ed25519.key`, `ed25519.previousKey`',
+    'sealed in `config`, never plain; public keys at `/.well-known/tailrace/jwks.json`',
+    'never',
+    shown(
+      `${control}/configuration/destinations/rotation-routes.test.ts`,
+      '8.7 the server makes a key that no answer, log or record shows, and publishes its public key',
     ),
   ],
   ['`tls.clientKey`', 'sealed in `config`', 'never', sealed],

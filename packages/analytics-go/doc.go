@@ -21,5 +21,5 @@
 // [Client.OnError] as unsent, or it stays in [Client.QueueDir] for the next start. [Client.Close] returns the number of
 // those that were not sent.
 //
-// Receivers of Tailrace's webhooks verify them with [VerifySignature] or a [SignatureScheme].
+// Receivers of Tailrace's webhooks verify them with [VerifySignature], a [SignatureScheme] or [PublicKeys].
 package analytics

@@ -92,6 +92,7 @@ test('sources, destinations and tokens are created, read, changed and deleted', 
   await run(['update', 'destination', 'crm', '--rate-limit', '50'], /updated/);
   await run(['edit', 'destination', 'crm'], /./);
   await run(['rotate', 'secret', 'crm'], /[0-9a-f]{64}/);
+  await run(['rotate', 'signing-key', 'crm'], /whpk_/);
   await run(['block', 'web', 'Debug'], /Debug/);
   await run(['unblock', 'web', 'Debug'], /Debug/);
   await run(['get', 'destination', 'crm'], /crm\.example\.com/);

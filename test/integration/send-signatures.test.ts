@@ -1,8 +1,8 @@
 /** The signatures of a webhook, verified as a receiver does, with the public Standard Webhooks library. */
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
+import { createPublicKey, randomBytes, verify as verifyBytes } from 'node:crypto';
 import { describe, test, type TestContext } from 'node:test';
-import type { Destination } from '@tailrace/config';
+import { newSigningKey, readSigningKey, type Destination } from '@tailrace/config';
 import { verifySignature } from '@tailrace/signing';
 import { Webhooks } from '@octokit/webhooks';
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
@@ -72,6 +72,54 @@ describe('a receiver with the Standard Webhooks library', () => {
     const settings = { sharedSecret: newer, standardWebhooks: true };
     const request = await receive(t, settings, Date.now() - 3_600_000);
     assert.throws(() => verify(new Webhook(newer), request), /too old/);
+  });
+});
+
+describe('8.7 a receiver with public keys', () => {
+  const older = newSigningKey();
+  const newer = newSigningKey();
+  const publicKeyOf = (key: string): string =>
+    `whpk_${Buffer.from(readSigningKey(key)?.jwk.x ?? '', 'base64url').toString('base64')}`;
+
+  /** As the text of Standard Webhooks says, with node:crypto. */
+  const verifiesBy = (key: string, { headers, body: bytes }: ReceivedRequest): boolean => {
+    const der = Buffer.concat([
+      Buffer.from('302a300506032b6570032100', 'hex'),
+      Buffer.from(publicKeyOf(key).slice('whpk_'.length), 'base64'),
+    ]);
+    const publicKey = createPublicKey({ key: der, format: 'der', type: 'spki' });
+    const [id, time] = [headers['webhook-id'] ?? '', headers['webhook-timestamp'] ?? ''];
+    return (headers['webhook-signature'] ?? '')
+      .split(' ')
+      .filter((one) => one.startsWith('v1a,'))
+      .some((one) =>
+        verifyBytes(
+          null,
+          Buffer.concat([Buffer.from(`${id}.${time}.`), bytes]),
+          publicKey,
+          Buffer.from(one.slice(4), 'base64'),
+        ),
+      );
+  };
+
+  test('verifies a request without a secret, and with either key during a rotation', async (t) => {
+    const request = await receive(t, { ed25519: { key: newer, previousKey: older } });
+    for (const key of [newer, older]) {
+      assert.ok(verifiesBy(key, request));
+      assert.ok(verifyAsReceiver([publicKeyOf(key)], request.body, request.headers));
+    }
+    assert.equal(verifiesBy(newSigningKey(), request), false);
+    assert.equal(request.headers['x-signature'], undefined);
+    const old = await receive(t, { ed25519: { key: newer } }, Date.now() - 3_600_000);
+    assert.ok(verifiesBy(newer, old));
+    assert.equal(verifyAsReceiver([publicKeyOf(newer)], old.body, old.headers), false);
+  });
+
+  test('stands beside one with the library of Standard Webhooks', async (t) => {
+    const sharedSecret = `whsec_${randomBytes(32).toString('base64')}`;
+    const request = await receive(t, { sharedSecret, standardWebhooks: true, ed25519: { key: newer } });
+    assert.deepEqual(verify(new Webhook(sharedSecret), request), JSON.parse(body));
+    assert.ok(verifiesBy(newer, request));
   });
 });
 

@@ -4,6 +4,7 @@ import { after, test } from 'node:test';
 import { MemoryCluster } from '@tailrace/kafka/testing';
 import { verifySignature } from '@tailrace/signing';
 import { eventually } from '@tailrace/testing';
+import { verifySignature as verifyByKeys } from '../../packages/analytics-node/src/node/verify-signature.ts';
 import { secretKey, startControlPair } from '../support/processes/control.ts';
 import { startPipeline } from '../support/processes/pipeline.ts';
 import { status } from '../support/receivers/answers.ts';
@@ -114,6 +115,8 @@ test('a source and a destination are created, connected, enabled, tested, used, 
   assert.equal(delivered.headers['authorization'], headerSecret);
   assert.equal(delivered.path, `/hook?token=${querySecret}`);
 
+  const rotateKey = { method: 'POST', path: '/v1/destinations/crm/rotate-signing-key' } as const;
+  await control.expect(200, rotateKey);
   await control.expect(200, { method: 'POST', path: '/v1/destinations/crm/pause' });
   await eventually(
     async () => {
@@ -122,8 +125,18 @@ test('a source and a destination are created, connected, enabled, tested, used, 
     },
     ({ text }) => text.includes('"reason":"paused"'),
   );
+  // What waits is signed when it is sent: nothing needs a key that has ended meanwhile.
+  await control.expect(200, { ...rotateKey, body: { keepPreviousFor: '0s' } });
   await control.expect(200, { method: 'POST', path: '/v1/destinations/crm/resume' });
-  await arrived('While paused');
+  const late = await arrived('While paused');
+  await eventually(
+    async () => {
+      const path = '/.well-known/tailrace/jwks.json?destination=crm';
+      const { keys } = (await control.expect(200, { path, token: null })) as { keys?: { x: string }[] };
+      return keys?.length === 1 && verifyByKeys(keys, late.body, late.headers);
+    },
+    (isVerified) => isVerified,
+  );
   const rotated = await control.ask({ method: 'POST', path: '/v1/destinations/crm/rotate-secret' });
   assert.equal(rotated.status, 200, rotated.text);
   await send('After the rotation');

@@ -111,6 +111,9 @@ their name says so: the same text is in packages/config/src/rules/webhook.ts.
 {{- range $name := list "password" "token" }}
 {{- with get ($settings.auth | default dict) $name }}{{ if not (regexMatch $reference (toString .)) }}{{ $of }}.auth.{{ $name }},{{ end }}{{ end }}
 {{- end }}
+{{- range $name := list "key" "previousKey" }}
+{{- if get ($settings.ed25519 | default dict) $name }}{{ $of }}.ed25519.{{ $name }},{{ end }}
+{{- end }}
 {{- with get ($settings.tls | default dict) "clientKey" }}{{ if not (regexMatch $reference (toString .)) }}{{ $of }}.tls.clientKey,{{ end }}{{ end }}
 {{- range $number, $webhook := $settings.webhooks | default list }}
 {{- $secret := list }}

@@ -74,6 +74,7 @@ export {
   type AuthSettings,
   type Configuration,
   type Destination,
+  type Ed25519Settings,
   type Fields,
   type Filter,
   type Sample,
@@ -101,6 +102,13 @@ export {
 export { shortWriteKeys } from './rules/write-key.ts';
 export { seal, startOf, unseal } from './secrets/sealed.ts';
 export type { SecretKeys } from './secrets/encryption.ts';
+export {
+  newSigningKey,
+  readSigningKey,
+  withSigningKeys,
+  type PublicJwk,
+  type SigningKey,
+} from './secrets/signing-key.ts';
 export type { ConfigChange, ConfigLookup } from './topic/state.ts';
 export { singleFlight } from './topic/single-flight.ts';
 export { checkLevel, openConfig, type ConfigOptions, type ConfigView } from './topic/view.ts';

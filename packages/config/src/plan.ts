@@ -5,6 +5,7 @@ import { missingSubjects } from './rules/notification.ts';
 import type { Notification } from './rules/notification-schema.ts';
 import type { FieldPath, Problem } from './rules/problem.ts';
 import type { Configuration, Destination, Source } from './rules/schema.ts';
+import { withSigningKeys } from './secrets/signing-key.ts';
 import type { ConfigSnapshot, Decision } from './topic/editor.ts';
 import type { Entry, EntryKind } from './topic/record.ts';
 
@@ -111,9 +112,10 @@ export function planChanges(
   };
   return [
     ...sources.map((entry) => wanted({ kind: 'source', id: entry.id, entry }, current.source(entry.id))),
-    ...destinations.map((entry) =>
-      wanted({ kind: 'destination', id: entry.id, entry }, current.destination(entry.id)),
-    ),
+    ...destinations.map((given) => {
+      const before = current.destination(given.id);
+      return wanted({ kind: 'destination', id: given.id, entry: withSigningKeys(given, before) }, before);
+    }),
     ...(notifications ?? []).map((entry) =>
       wanted({ kind: 'notification', id: entry.id, entry }, current.notification(entry.id)),
     ),

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { createHmac } from 'node:crypto';
+import { createHmac, createPrivateKey, verify, createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { sign, signStandardWebhook, signWith, verifySignature } from './index.ts';
+import { sign, signEd25519, signStandardWebhook, signWith, verifySignature } from './index.ts';
 
 interface Vector {
   name: string;
@@ -130,6 +130,25 @@ describe('signStandardWebhook agrees with openssl', () => {
       `${signStandardWebhook(['newer'], message)} ${signStandardWebhook(['older'], message)}`,
     );
   });
+});
+
+test('8.7 signEd25519 has a signature for each key, and agrees with openssl', () => {
+  // The key of the first test of RFC 8032; openssl pkeyutl -sign -rawin -inkey key.pem -in message | base64
+  const der =
+    '302e020100300506032b6570042204209d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60';
+  const key = createPrivateKey({ key: Buffer.from(der, 'hex'), format: 'der', type: 'pkcs8' });
+  const other = generateKeyPairSync('ed25519').privateKey;
+  for (const body of ['{}', Buffer.from('{}')]) {
+    const message = { id: 'd-1', timestamp: 1_700_000_000, body };
+    const [first, second = '', ...none] = signEd25519([key, other], message);
+    assert.equal(
+      first,
+      'v1a,LvH1TJxV9TfrpDe2W0SwBZaBTaW7FJocCYtp32CGkX01suKFqRaN5ZNQoi6LfEIBzhapXljEeSk2TOHrN3o0DQ==',
+    );
+    const signature = Buffer.from(second.replace('v1a,', ''), 'base64');
+    assert.ok(verify(null, Buffer.from('d-1.1700000000.{}'), createPublicKey(other), signature));
+    assert.deepEqual([none, signEd25519([], message)], [[], []]);
+  }
 });
 
 test('8.6 signWith writes prefix, encoding and timestamp, and agrees with openssl', () => {

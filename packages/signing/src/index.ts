@@ -4,7 +4,7 @@
  * can use the code that the service's tests use. For Standard Webhooks there is only signing, because receivers
  * have public libraries for it.
  */
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, sign as signWithKey, timingSafeEqual, type KeyObject } from 'node:crypto';
 
 /**
  * The value of `X-Signature`: 40 lowercase hex digits. `secret` and a text `body` are used as UTF-8 bytes.
@@ -63,6 +63,12 @@ export function signStandardWebhook(
       return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest('base64')}`;
     })
     .join(' ');
+}
+
+/** The same with Ed25519 keys: for each `v1a,` and the signature of the same text in base64. None for no key. */
+export function signEd25519(keys: readonly KeyObject[], { id, timestamp, body }: StandardWebhook): string[] {
+  const message = Buffer.concat([Buffer.from(`${id}.${timestamp}.`), Buffer.from(body)]);
+  return keys.map((key) => `v1a,${signWithKey(null, message, key).toString('base64')}`);
 }
 
 /** `settings.signature` of a destination. */

@@ -6,4 +6,4 @@ export type { NameLookup } from './dns/resolve.ts';
 export { describeExchange, keptOfFailures, KeptExchange, type Keeping } from './kept-exchange.ts';
 export { createPools } from './send-pools.ts';
 export { createSender, type Sender, type SenderOptions, type SendRequest } from './send.ts';
-export { requestHeaders, secretsAt, targetsOf, type Target } from './target.ts';
+export { requestHeaders, secretsAt, signingKeysOf, targetsOf, type Target } from './target.ts';

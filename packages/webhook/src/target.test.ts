@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Destination } from '@tailrace/config';
-import { sign, signStandardWebhook, signWith } from '@tailrace/signing';
+import { newSigningKey, readSigningKey, type Destination } from '@tailrace/config';
+import { sign, signEd25519, signStandardWebhook, signWith } from '@tailrace/signing';
 import { requestHeaders, targetsOf, type Target } from './target.ts';
 
 type Settings = Destination['settings'];
@@ -143,6 +143,30 @@ describe('the headers of a request', () => {
     assert.deepEqual(headersOf({ ...rotating, signature: stripe }), {
       ...always,
       'X-Signature': signWith(stripe, ['newer', 'older'], message),
+    });
+  });
+
+  test('8.7 include an Ed25519 signature, of both keys until the previous one ends, beside those of secrets', () => {
+    const [key, previousKey] = [newSigningKey(), newSigningKey()];
+    const standard = { ...always, 'webhook-id': 'd-1', 'webhook-timestamp': '1700000000' };
+    const message = { id: 'd-1', timestamp: 1_700_000_000, body };
+    const signedBy = (...keys: readonly string[]): string =>
+      signEd25519(
+        keys.flatMap((one) => readSigningKey(one)?.privateKey ?? []),
+        message,
+      ).join(' ');
+    for (const [until, keys] of [
+      [undefined, [key, previousKey]],
+      [after, [key, previousKey]],
+      [before, [key]],
+    ] as const) {
+      const ed25519 = { key, previousKey, ...(until !== undefined && { previousKeyUntil: until }) };
+      assert.deepEqual(headersOf({ ed25519 }), { ...standard, 'webhook-signature': signedBy(...keys) });
+    }
+    assert.deepEqual(headersOf({ sharedSecret: 's', standardWebhooks: true, ed25519: { key } }), {
+      ...standard,
+      'X-Signature': sign('s', body),
+      'webhook-signature': `${signStandardWebhook(['s'], message)} ${signedBy(key)}`,
     });
   });
 

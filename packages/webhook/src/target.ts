@@ -1,8 +1,15 @@
 /** Prepares a destination's webhooks for sending: parsed URLs and request headers. */
-import { createHash } from 'node:crypto';
-import type { AuthSettings, Destination, TlsSettings } from '@tailrace/config';
+import { createHash, type KeyObject } from 'node:crypto';
+import {
+  readSigningKey,
+  type AuthSettings,
+  type Destination,
+  type Ed25519Settings,
+  type SigningKey,
+  type TlsSettings,
+} from '@tailrace/config';
 import { parseDuration } from '@tailrace/events';
-import { sign, signStandardWebhook, signWith } from '@tailrace/signing';
+import { sign, signEd25519, signStandardWebhook, signWith } from '@tailrace/signing';
 import { validTraceparent } from '@tailrace/tracing';
 
 export interface Target {
@@ -83,7 +90,7 @@ function statusesOf(on: readonly (number | string)[]): ReadonlySet<number> {
 }
 
 /**
- * All the headers of a webhook request (docs/specification.md, rules 7.2, 8.4 and 8.6), as alternating names and values. During a
+ * All the headers of a webhook request (docs/specification.md, rules 7.2, 8.4, 8.6 and 8.7), as alternating names and values. During a
  * change of the secret there are two secrets, and `X-Signature` is made with one of them, see {@link secretsAt}.
  */
 export function requestHeaders(
@@ -95,11 +102,12 @@ export function requestHeaders(
   const contentType =
     attempt.contentType === 'form' ? 'application/x-www-form-urlencoded' : 'application/json';
   const headers = ['Content-Type', contentType, 'User-Agent', 'Tailrace/1.0'];
-  const { signature, standardWebhooks = false, deliveryIdHeader } = destination.settings;
-  const { deliveryId: id } = attempt;
-  const secrets = secretsAt(destination, attempt.startedAt);
+  const { signature, standardWebhooks = false, ed25519, deliveryIdHeader } = destination.settings;
+  const { deliveryId: id, startedAt } = attempt;
+  const timestamp = Math.floor(startedAt / 1_000);
+  const secrets = secretsAt(destination, startedAt);
+  const signed: string[] = [];
   if (secrets) {
-    const timestamp = Math.floor(attempt.startedAt / 1_000);
     if (signature) {
       // Only a header with a timestamp has room for the signatures of both secrets.
       const keys = signature.timestamp === true ? secrets.all : [secrets.signsAlone];
@@ -107,10 +115,12 @@ export function requestHeaders(
     } else {
       headers.push('X-Signature', sign(secrets.signsAlone, body));
     }
-    if (standardWebhooks) {
-      const signed = signStandardWebhook(secrets.all, { id, timestamp, body });
-      headers.push('webhook-id', id, 'webhook-timestamp', String(timestamp), 'webhook-signature', signed);
-    }
+    if (standardWebhooks) signed.push(signStandardWebhook(secrets.all, { id, timestamp, body }));
+  }
+  if (ed25519) signed.push(...signEd25519(keysAt(ed25519, startedAt), { id, timestamp, body }));
+  if (signed.length > 0) {
+    headers.push('webhook-id', id, 'webhook-timestamp', String(timestamp));
+    headers.push('webhook-signature', signed.join(' '));
   }
   if (deliveryIdHeader !== undefined) headers.push(deliveryIdHeader, id);
   if (destination.settings.traceparent === true) {
@@ -135,9 +145,30 @@ export function secretsAt(
 ): { readonly signsAlone: string; readonly all: readonly string[] } | undefined {
   const { sharedSecret, previousSharedSecret, previousSharedSecretUntil: until } = settings;
   if (sharedSecret === undefined) return undefined;
-  if (previousSharedSecret === undefined || (until !== undefined && at >= Date.parse(until))) {
+  if (previousSharedSecret === undefined || isOver(until, at)) {
     return { signsAlone: sharedSecret, all: [sharedSecret] };
   }
   const signsAlone = until === undefined ? sharedSecret : previousSharedSecret;
   return { signsAlone, all: [sharedSecret, previousSharedSecret] };
+}
+
+function isOver(until: string | undefined, at: number): boolean {
+  return until !== undefined && at >= Date.parse(until);
+}
+
+const signingKeys = new WeakMap<Ed25519Settings, readonly SigningKey[]>();
+
+/** The key that signs, and the previous one where there is one. They are cached for each version of the destination. */
+export function signingKeysOf(ed25519: Ed25519Settings): readonly SigningKey[] {
+  let found = signingKeys.get(ed25519);
+  if (!found) {
+    found = [ed25519.key, ed25519.previousKey].flatMap((key) => readSigningKey(key ?? '') ?? []);
+    signingKeys.set(ed25519, found);
+  }
+  return found;
+}
+
+function keysAt(ed25519: Ed25519Settings, at: number): KeyObject[] {
+  const keys = signingKeysOf(ed25519).map(({ privateKey }) => privateKey);
+  return isOver(ed25519.previousKeyUntil, at) ? keys.slice(0, 1) : keys;
 }

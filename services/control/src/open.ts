@@ -23,6 +23,7 @@ import { callRoutes } from './calls/routes.ts';
 import { removeExpiredSecrets } from './configuration/destinations/expired-secrets.ts';
 import { filterTestRoutes } from './configuration/destinations/filter-test-routes.ts';
 import { testEventRoutes } from './configuration/destinations/test-event-routes.ts';
+import { serveKeySet } from './configuration/destinations/key-set.ts';
 import { configurationRoutes } from './configuration/routes.ts';
 import { serveConsole } from './console/routes.ts';
 import { openDeletions } from './deletions/index.ts';
@@ -219,6 +220,7 @@ export async function openControl(
   server.answerUnknownRoutes();
   serveConsole(app);
   serveDocument(app);
+  serveKeySet(app, config);
   await app.register(
     (api, _options, done) => {
       // Before the token is looked up: another instance may just have created or revoked it, or ended the session.

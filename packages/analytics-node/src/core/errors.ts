@@ -1,6 +1,6 @@
 /** The codes of errors. An error is either thrown to the caller or reported to `onError`, depending on its code. */
 export type AnalyticsErrorCode =
-  /** Thrown by `new Analytics`, and by `verifySignature` where the secret is empty. */
+  /** Thrown by `new Analytics`, and by `verifySignature` without a secret or a usable key. */
   | 'invalid-options'
   /** Thrown. `field` is the field of the message that is missing or invalid. */
   | 'invalid-message'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createHmac } from 'node:crypto';
+import { createHmac, generateKeyPairSync, sign } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { verifySignature } from './verify-signature.ts';
@@ -100,4 +100,81 @@ test('8.6 a scheme with a timestamp accepts one of several signatures, near its 
   const now = Math.floor(Date.now() / 1_000);
   const signature = createHmac('sha256', 's3cret').update(`${now}.{}`).digest('hex');
   assert.equal(verifySignature('s3cret', '{}', `t=${now},v1=${signature}`, stripe), true);
+});
+
+describe('8.7 public keys', () => {
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+  const { x = '' } = publicKey.export({ format: 'jwk' });
+  const whpk = (bytes: Uint8Array): string => `whpk_${Buffer.from(bytes).toString('base64')}`;
+  const key = whpk(Buffer.from(x, 'base64url'));
+  const other = whpk(Buffer.alloc(32, 1));
+  const body = '{"name":"Zoë"}';
+  const now = Math.floor(Date.now() / 1_000);
+  const headersAt = (time: number, id = 'd-1'): Record<string, string> => {
+    const signature = sign(null, Buffer.from(`${id}.${time}.${body}`), privateKey).toString('base64');
+    return {
+      'webhook-id': id,
+      'webhook-timestamp': String(time),
+      'webhook-signature': `v1,AAAA v1a,? v1a,AAAA v1a,${signature}`,
+    };
+  };
+  const headers = headersAt(now);
+
+  test('verify what their destination has signed, as whpk_ and as JSON Web Keys', () => {
+    for (const keys of [[key], [other, key], [{ x }], [{ kty: 'OKP', crv: 'Ed25519', x, kid: 'k' }]]) {
+      assert.equal(verifySignature(keys, body, headers), true);
+      assert.equal(verifySignature(keys, Buffer.from(body), headers), true);
+      assert.equal(verifySignature(keys, new TextEncoder().encode(body), headers), true);
+    }
+  });
+
+  test('agree with openssl', () => {
+    const ofRfc8032 = 'whpk_11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=';
+    const signed = {
+      'webhook-id': 'd-1',
+      'webhook-timestamp': '1700000000',
+      'webhook-signature':
+        'v1a,LvH1TJxV9TfrpDe2W0SwBZaBTaW7FJocCYtp32CGkX01suKFqRaN5ZNQoi6LfEIBzhapXljEeSk2TOHrN3o0DQ==',
+    };
+    assert.equal(verifySignature([ofRfc8032], '{}', signed, { toleranceSeconds: Infinity }), true);
+    assert.equal(verifySignature([ofRfc8032], '{}', signed), false);
+  });
+
+  test('refuse another body, key, id, time or algorithm, an old request, and headers that are missing or repeated', () => {
+    const refused: [string, boolean][] = [
+      ['body', verifySignature([key], `${body} `, headers)],
+      ['key', verifySignature([other], body, headers)],
+      ['id', verifySignature([key], body, { ...headers, 'webhook-id': 'd-2' })],
+      ['time', verifySignature([key], body, { ...headers, 'webhook-timestamp': String(now - 60) })],
+      ['no number', verifySignature([key], body, { ...headers, 'webhook-timestamp': '1e9' })],
+      ['old', verifySignature([key], body, headersAt(now - 3_600))],
+      ['an id with a dot', verifySignature([key], body, headersAt(now, 'd.1'))],
+      [
+        'algorithm',
+        verifySignature([key], body, {
+          ...headers,
+          'webhook-signature': String(headers['webhook-signature']).replaceAll('v1a,', 'v1,'),
+        }),
+      ],
+      ['none', verifySignature([key], body, {})],
+      ['repeated', verifySignature([key], body, { ...headers, 'webhook-id': ['d-1', 'd-1'] })],
+    ];
+    for (const [name, isValid] of refused) assert.equal(isValid, false, name);
+  });
+
+  test('are needed, and have to be Ed25519 keys; as a secret they throw', () => {
+    const wrong = [
+      [],
+      [''],
+      ['whpk_AAAA'],
+      ['s3cret'],
+      [{ x: 'AAAA' }],
+      [{ n: 'AAAA' } as unknown as { x: string }],
+    ];
+    for (const keys of wrong) {
+      assert.throws(() => verifySignature(keys, body, headers), { code: 'invalid-options', field: 'keys' });
+    }
+    const forged = createHmac('sha1', key).update(body).digest('hex');
+    assert.throws(() => verifySignature(key, body, forged), { code: 'invalid-options' });
+  });
 });

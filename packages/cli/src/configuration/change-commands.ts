@@ -8,6 +8,13 @@ import { apiCommand, flag, text, type Declared } from '../declare.ts';
 const delay = 'All services apply the change within two seconds.';
 const source = { '<source>': 'the id of the source' };
 const destination = { '<destination>': 'the id of the destination' };
+const rotation = {
+  keepPreviousFor: text(
+    '<duration>',
+    'how long the previous secret still signs, from 0s to 30d (default: 24h)',
+  ),
+  force: flag('drop a secret that an earlier rotation still keeps'),
+};
 const kinds = ['source', 'destination', 'notification'] as const;
 const exampleOf = { source: 'web', destination: 'crm', notification: 'on-call' };
 
@@ -57,13 +64,7 @@ export const changeCommands: readonly Declared[] = [
       'secret too: webhook-signature contains both signatures, and X-Signature, a single one, is made with the previous ' +
       'secret. Give the receiver the new secret beside the previous one before that time.',
     arguments: destination,
-    options: {
-      keepPreviousFor: text(
-        '<duration>',
-        'how long the previous secret still signs, from 0s to 30d (default: 24h)',
-      ),
-      force: flag('drop a secret that an earlier rotation still keeps'),
-    },
+    options: rotation,
     examples: ['rotate secret crm', 'rotate secret crm --keep-previous-for 72h', 'rotate secret crm -o json'],
     async request({ destination, keepPreviousFor, force }, { api }) {
       const path = pathOf('destinations', destination, 'rotate-secret');
@@ -77,6 +78,32 @@ export const changeCommands: readonly Declared[] = [
           until === undefined
             ? 'All requests are signed with it from now on.'
             : `The previous secret still signs until ${until}: give the receiver the new one beside it before that time.`,
+        ],
+        rotated,
+      );
+    },
+  }),
+  apiCommand({
+    words: 'rotate signing-key',
+    summary: 'make a new Ed25519 key for a destination',
+    description:
+      'Make a new Ed25519 key for a destination, also its first one. The public key is published at ' +
+      '/.well-known/tailrace/jwks.json of control. Until the time that is shown, webhook-signature has the signatures of the ' +
+      'previous key too. With --keep-previous-for 0s a key that has leaked ends at once.',
+    arguments: destination,
+    options: rotation,
+    examples: ['rotate signing-key crm', 'rotate signing-key crm --keep-previous-for 0s --force'],
+    async request({ destination, keepPreviousFor, force }, { api }) {
+      const path = pathOf('destinations', destination, 'rotate-signing-key');
+      const body = { keepPreviousFor, force };
+      const rotated = await api.send<Schema['RotateSigningKeyAnswer']>('POST', path, body);
+      const until = rotated.previousKeyUntil;
+      return done(
+        [
+          `New public key: ${rotated.publicKey}`,
+          until === undefined
+            ? 'All requests are signed with it from now on.'
+            : `The previous key still signs until ${until}: receivers need the new one by then.`,
         ],
         rotated,
       );

@@ -5,6 +5,7 @@ import {
   maskDestination,
   maskDestinationForReaders,
   maskSource,
+  newSigningKey,
   parseConfiguration,
   type Destination,
   type Source,
@@ -60,6 +61,18 @@ test('entries as a file are applied as the same entries, once the variables of t
   assert.deepEqual({ sources: readSources, destinations: readDestinations }, { sources, destinations });
   const listed = lines.filter((line) => /^# {3}\w+$/.test(line)).map((line) => line.slice(4));
   assert.deepEqual(listed.sort(), Object.keys(env).sort());
+});
+
+test('a file has ed25519 without the keys, which nobody could set', () => {
+  const [destination] = destinations;
+  assert.ok(destination);
+  const settings = {
+    ...destination.settings,
+    ed25519: { key: newSigningKey(), previousKey: newSigningKey() },
+  };
+  const lines = fileOf({ destinations: [maskDestination({ ...destination, settings })] });
+  const { destinations: read } = parseConfiguration(lines.join('\n'), options);
+  assert.deepEqual(read, [{ ...destination, settings: { ...destination.settings, ed25519: {} } }]);
 });
 
 test('a file whose variables are not set is refused, so that no secret is overwritten', () => {

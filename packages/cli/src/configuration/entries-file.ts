@@ -20,12 +20,16 @@ export interface Entries {
 /** The lines of the file. Its comment names the variables that must be set before it is applied. */
 export function fileOf(entries: Entries, comment: readonly string[] = []): string[] {
   const names = new Set<string>();
-  const { sources } = entries;
-  // The built-in source exists everywhere, and a file may not contain it.
-  const own = sources && { sources: sources.filter(({ id }) => id !== builtInSource.id) };
-  const file = mapSecretPlaces({ ...entries, ...own }, (text, path) => {
+  const { sources, destinations } = entries;
+  const own: Entries = {
+    ...entries,
+    // The built-in source exists everywhere, and a file may not contain it.
+    ...(sources && { sources: sources.filter(({ id }) => id !== builtInSource.id) }),
+    ...(destinations && { destinations: destinations.map(withoutSigningKeys) }),
+  };
+  const file = mapSecretPlaces(own, (text, path) => {
     if (!isMasked(text, path)) return escapeReference(text);
-    const name = uniqueName(variableOf({ ...entries, ...own }, path), names);
+    const name = uniqueName(variableOf(own, path), names);
     names.add(name);
     return `env:${name}`;
   });
@@ -37,6 +41,12 @@ export function fileOf(entries: Entries, comment: readonly string[] = []): strin
           ...[...names].map((name) => `  ${name}`),
         ];
   return yamlLines(file, [...comment, ...secrets]);
+}
+
+/** `apply` keeps the stored keys, or makes new ones. Nobody could set a variable to them. */
+function withoutSigningKeys(destination: Destination): Destination {
+  const { settings } = destination;
+  return settings.ed25519 ? { ...destination, settings: { ...settings, ed25519: {} } } : destination;
 }
 
 /** The id of the entry and the field: `CRM_SHARED_SECRET`, `CRM_WEBHOOKS_1_HEADERS_AUTHORIZATION`. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
 import { checkConfiguration, checkDestination, checkSource, missingSources, type Checked } from './check.ts';
+import { newSigningKey } from '../secrets/signing-key.ts';
 import { formatPath } from './problem.ts';
 
 const source = { id: 'web', writeKeys: ['wk_demo'] };
@@ -22,6 +23,8 @@ const pem = JSON.parse(readFileSync(new URL('tls.fixtures.json', import.meta.url
 >;
 const clientCertificate = pem.expiredCertificate;
 const clientKey = pem.expiredCertificateKey;
+const key = newSigningKey();
+const noKey = 'is not whsk_ and an Ed25519 key pair of 64 bytes in base64; leave it out, and one is made';
 
 function problemsOf(checked: Checked<unknown>): string[] {
   return 'problems' in checked
@@ -154,6 +157,12 @@ test('2.11 everything a destination may have is accepted', () => {
         prefix: 'v0=',
         timestamp: true,
       },
+    }),
+    withSettings({ ed25519: {} }),
+    withSettings({
+      ed25519: { key, previousKey: newSigningKey() },
+      standardWebhooks: true,
+      sharedSecret: 's',
     }),
     withSettings({ deliveryIdHeader: 'Webhook-Id' }),
     withSettings({ deliveryIdHeader: 'X-Delivery', standardWebhooks: true, sharedSecret: 's' }),
@@ -293,6 +302,31 @@ test('each rule of rates, order, secrets and TLS has a problem that names the fi
     [
       withSettings({ sharedSecret: 's3cret', previousSharedSecret: 's3cret' }),
       'settings.previousSharedSecret: is the same as sharedSecret; remove it',
+    ],
+    ...(
+      [
+        [{ key: 's3cret' }, `key: ${noKey}`],
+        [{ key: `whsk_${'A'.repeat(86)}==` }, `key: ${noKey}`],
+        [{ key: key.replace('whsk_', 'whpk_') }, `key: ${noKey}`],
+        [{ key, previousKey: key }, 'previousKey: is the same as key; remove it'],
+        [{ previousKey: key }, 'previousKey: is set without key; set key to the newer secret'],
+        [
+          { key, previousKeyUntil: '2026-05-01T08:30:00Z' },
+          'previousKeyUntil: is set without previousKey; remove it',
+        ],
+        [{ publicKey: 'whpk_' }, 'publicKey: unknown key; known keys are key, previousKey, previousKeyUntil'],
+      ] as const
+    ).map(([ed25519, problem]): [unknown, string] => [
+      withSettings({ ed25519 }),
+      `settings.ed25519.${problem}`,
+    ]),
+    [
+      withSettings({ ed25519: true }),
+      'settings.ed25519: is a boolean; allowed is a mapping, usually empty: the server makes the keys',
+    ],
+    [
+      withSettings({ ed25519: {}, deliveryIdHeader: 'webhook-id' }),
+      'settings.deliveryIdHeader: is the header of ed25519; use another one',
     ],
     [
       withSettings({ standardWebhooks: true }),
@@ -447,6 +481,7 @@ test('messages contain no secret', () => {
       withSettings({ sharedSecret: secret, previousSharedSecret: secret }),
       withSettings({ previousSharedSecret: secret }),
       withSettings({ sharedSecret: `whsec_?${secret}`, standardWebhooks: true }),
+      withSettings({ ed25519: { key: `whsk_${secret}` } }),
       withSettings({ tls: { clientKey: `-----BEGIN PRIVATE KEY-----${secret}`, clientCertificate } }),
       withSettings({ tls: { clientKey: [secret], clientCertificate } }),
       withHeaders({ 'X-A': `${secret}\n`, 'X-B': [secret] }),
@@ -456,7 +491,7 @@ test('messages contain no secret', () => {
     ],
   });
   const problems = problemsOf(checked);
-  assert.ok(problems.length >= 14, problems.join('\n'));
+  assert.ok(problems.length >= 15, problems.join('\n'));
   for (const problem of problems) assert.ok(!problem.includes(secret), problem);
 });
 

@@ -33,6 +33,7 @@ import { tokenSchema, type Token } from './token.ts';
 import { certificatesProblem, privateKeyProblem } from './tls.ts';
 import { maskProblems } from '../secrets/mask.ts';
 import { nameSecretHeaders } from '../secrets/secrets.ts';
+import { signingKeyProblem } from '../secrets/signing-key.ts';
 import { headerNameProblem, headerValueProblem, ownHeaderProblem, webhookUrlProblem } from './webhook.ts';
 
 export type Checked<T> = { readonly value: T } | { readonly problems: readonly Problem[] };
@@ -50,6 +51,7 @@ const formats = {
   'retry-delay': durationWithin('1s', '4h'),
   certificates: certificatesProblem,
   'private-key': privateKeyProblem,
+  'signing-key': signingKeyProblem,
   'smtp-url': smtpUrlProblem,
   silence: durationWithin('5m', '7d'),
 } as const;

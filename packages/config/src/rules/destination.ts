@@ -16,6 +16,8 @@ export function destinationProblems(destination: unknown, path: FieldPath): Prob
     ...burstWithoutRate(destination, path),
     ...sealedValues(destination, path),
     ...unusableAuth(field(settings, 'auth'), [...settingsPath, 'auth']),
+    ...unusablePrevious(settings, settingsPath, 'sharedSecret'),
+    ...unusablePrevious(field(settings, 'ed25519'), [...settingsPath, 'ed25519'], 'key'),
     ...unusableSecrets(settings, settingsPath),
     ...unusableKeyPair(field(settings, 'tls'), [...settingsPath, 'tls']),
   ];
@@ -68,9 +70,12 @@ interface ClaimedHeader {
 function claimedHeaders(settings: unknown): ClaimedHeader[] {
   const claimed = (name: unknown, setting: string): ClaimedHeader[] =>
     typeof name === 'string' ? [{ name: name.toLowerCase(), setting }] : [];
+  const hasKeys = field(settings, 'ed25519') !== undefined;
+  const standard =
+    field(settings, 'standardWebhooks') === true ? 'standardWebhooks: true' : hasKeys ? 'ed25519' : undefined;
   return [
     ...(field(settings, 'traceparent') === true ? claimed('traceparent', 'traceparent: true') : []),
-    ...(field(settings, 'standardWebhooks') === true ? claimed('webhook-id', 'standardWebhooks: true') : []),
+    ...(standard === undefined ? [] : claimed('webhook-id', standard)),
     ...(field(settings, 'auth') === undefined ? [] : claimed('authorization', 'auth')),
     ...claimed(field(field(settings, 'signature'), 'header'), 'signature.header'),
     ...claimed(field(settings, 'deliveryIdHeader'), 'deliveryIdHeader'),
@@ -112,26 +117,25 @@ function sealedValues(destination: unknown, path: FieldPath): Problem[] {
   );
 }
 
+/** @param name of the secret: `sharedSecret`, beside which `previousSharedSecret` and `previousSharedSecretUntil` may stand */
+function unusablePrevious(owner: unknown, path: FieldPath, name: string): Problem[] {
+  const previousName = `previous${name.charAt(0).toUpperCase()}${name.slice(1)}`;
+  const [current, previous] = [field(owner, name), field(owner, previousName)];
+  if (previous === undefined) {
+    return field(owner, `${previousName}Until`) === undefined
+      ? []
+      : [problem([...path, `${previousName}Until`], `is set without ${previousName}; remove it`)];
+  }
+  if (current === undefined) {
+    return [problem([...path, previousName], `is set without ${name}; set ${name} to the newer secret`)];
+  }
+  return previous === current ? [problem([...path, previousName], `is the same as ${name}; remove it`)] : [];
+}
+
 function unusableSecrets(settings: unknown, path: FieldPath): Problem[] {
   const current = field(settings, 'sharedSecret');
-  const previous = field(settings, 'previousSharedSecret');
   const isStandard = field(settings, 'standardWebhooks') === true;
   const problems: Problem[] = [];
-  if (previous === undefined && field(settings, 'previousSharedSecretUntil') !== undefined) {
-    problems.push(
-      problem([...path, 'previousSharedSecretUntil'], 'is set without previousSharedSecret; remove it'),
-    );
-  }
-  if (previous !== undefined && current === undefined) {
-    problems.push(
-      problem(
-        [...path, 'previousSharedSecret'],
-        'is set without sharedSecret; set sharedSecret to the newer secret',
-      ),
-    );
-  } else if (typeof previous === 'string' && previous === current) {
-    problems.push(problem([...path, 'previousSharedSecret'], 'is the same as sharedSecret; remove it'));
-  }
   for (const setting of ['signature', ...(isStandard ? ['standardWebhooks'] : [])]) {
     if (current === undefined && field(settings, setting) !== undefined) {
       problems.push(problem([...path, setting], 'requires sharedSecret, the key of the signature'));

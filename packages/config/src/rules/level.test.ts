@@ -86,6 +86,7 @@ test('a setting that a release of level 2 would ignore holds back what would do 
     [settings({ webhooks: [{ ...webhook, method: 'PUT' }] }), ['method delivery']],
     [settings({ auth: { token: 't' } }), ['auth delivery']],
     [settings({ signature: { encoding: 'base64' } }), ['signature delivery']],
+    [settings({ ed25519: {} }), ['ed25519 delivery']],
     [settings({ deliveryIdHeader: 'X-Id' }), ['deliveryIdHeader delivery']],
   ];
   for (const [change, required] of cases) {

@@ -47,6 +47,7 @@ const features: readonly Feature[] = [
   { feature: 'method', level: 3, by: 'delivery', isUsed: hasMethod },
   { feature: 'auth', level: 3, by: 'delivery', isUsed: uses('auth') },
   { feature: 'signature', level: 3, by: 'delivery', isUsed: uses('signature') },
+  { feature: 'ed25519', level: 3, by: 'delivery', isUsed: uses('ed25519') },
   { feature: 'deliveryIdHeader', level: 3, by: 'delivery', isUsed: uses('deliveryIdHeader') },
 ];
 

@@ -165,22 +165,41 @@ const signature = Type.Object(
   },
 );
 
+const time = Type.String({ format: 'date-time', description: 'a time in UTC, such as 2026-05-01T08:30:00Z' });
+const signingKey = Type.String({
+  format: 'signing-key',
+  description: 'a private key, which the server makes',
+});
+
+const ed25519 = Type.Object(
+  {
+    key: Type.Optional(signingKey),
+    previousKey: Type.Optional(signingKey),
+    previousKeyUntil: Type.Optional(time),
+  },
+  {
+    ...closed,
+    title: 'Ed25519Settings',
+    description: 'a mapping, usually empty: the server makes the keys',
+    examples: [{}],
+  },
+);
+
 /**
- * Settings of the destination type `Webhooks` (docs/specification.md, rules 2.8 to 2.11, 7.1 to 7.4 and 8.1 to 8.6).
+ * Settings of the destination type `Webhooks` (docs/specification.md, rules 2.8 to 2.11, 7.1 to 7.4 and 8.1 to 8.7).
  */
 export const webhooksSettingsSchema = Type.Object(
   {
     sharedSecret: Type.Optional(secret),
     previousSharedSecret: Type.Optional(secret),
-    previousSharedSecretUntil: Type.Optional(
-      Type.String({ format: 'date-time', description: 'a time in UTC, such as 2026-05-01T08:30:00Z' }),
-    ),
+    previousSharedSecretUntil: Type.Optional(time),
     contentType: Type.Optional(
       Type.Unsafe<'json' | 'form'>({ enum: ['json', 'form'], description: 'json or form' }),
     ),
     auth: Type.Optional(auth),
     signature: Type.Optional(signature),
     standardWebhooks: isOn,
+    ed25519: Type.Optional(ed25519),
     deliveryIdHeader: Type.Optional(
       Type.String({ format: 'delivery-id-header', description: 'the name of a header, such as webhook-id' }),
     ),
@@ -316,6 +335,12 @@ export type Sample = NonNullable<Destination['sample']>;
 
 /** The `Authorization` of requests: Basic with a user name and password, or Bearer with a token. */
 export type AuthSettings = NonNullable<Destination['settings']['auth']>;
+
+/**
+ * Ed25519 signatures of Standard Webhooks. `previousKey` signs too until its time; see secrets/signing-key.ts. A stored destination
+ * has a key.
+ */
+export type Ed25519Settings = NonNullable<Destination['settings']['ed25519']>;
 
 /** In PEM: authorities to trust in addition to the system's, and the client certificate chain with its key. */
 export type TlsSettings = NonNullable<Destination['settings']['tls']>;

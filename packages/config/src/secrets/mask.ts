@@ -91,6 +91,7 @@ function storedSecret(stored: Destination, wanted: Destination, path: FieldPath)
   if (list === 'sharedSecret') return settings.sharedSecret;
   if (list === 'previousSharedSecret') return settings.previousSharedSecret;
   if (list === 'auth') return settings.auth?.[index as 'password' | 'token'];
+  if (list === 'ed25519') return settings.ed25519?.[index as 'key' | 'previousKey'];
   if (list === 'tls') return settings.tls?.clientKey;
   const webhook = wanted.settings.webhooks[Number(index)];
   const isSame = (one: Webhook | undefined): boolean => one !== undefined && one.url === webhook?.url;

@@ -113,6 +113,32 @@ test('apply seals an entry that the release before wrote in plain text, once', a
   assert.deepEqual(await apply(cluster, crm), ['unchanged']);
 });
 
+test('8.7 apply makes an Ed25519 key, seals it, keeps it, and never writes it in plain text', async () => {
+  const cluster = newCluster();
+  const [webhook] = crm.settings.webhooks;
+  const signed: Destination = { ...crm, settings: { webhooks: [{ url: webhook.url }], ed25519: {} } };
+  await assert.rejects(apply(cluster, signed, {}), { code: 'secret-key-missing' });
+  assert.equal(cluster.records(topic).length, 0);
+  assert.deepEqual(await apply(cluster, signed), ['created']);
+  const made = (await stored(cluster, { current }))?.settings.ed25519 ?? {};
+  assert.match(made.key ?? '', /^whsk_[A-Za-z0-9+/]{86}==$/);
+  assert.match(lastRecord(cluster), /"ed25519":\{"key":"sealed:v1:/);
+  assert.deepEqual(await apply(cluster, signed), ['unchanged']);
+  // Services without the secret key send nothing.
+  assert.equal((await stored(cluster))?.settings.ed25519, undefined);
+  // A new secret key seals the same keys.
+  const other = randomBytes(32);
+  assert.deepEqual(await apply(cluster, signed, { current: other, previous: current }), ['updated']);
+  assert.deepEqual((await stored(cluster, { current: other }))?.settings.ed25519, made);
+  // Without the setting the key is gone, and the next one is another.
+  const settings = { webhooks: signed.settings.webhooks };
+  assert.deepEqual(await apply(cluster, { ...signed, settings }, { current: other }), [
+    'updated settings.ed25519',
+  ]);
+  assert.deepEqual(await apply(cluster, signed, { current: other }), ['updated settings.ed25519']);
+  assert.notDeepEqual((await stored(cluster, { current: other }))?.settings.ed25519, made);
+});
+
 test('without a key nothing is sealed, and the entry does not change for ever', async () => {
   const cluster = newCluster();
   assert.deepEqual(await apply(cluster, crm, {}), ['created']);

@@ -16,6 +16,11 @@ export function secretsOf(destination: unknown): Generator<Secret> {
   return secretsWith(destination, isSecretHeader);
 }
 
+/** Those of them that are Ed25519 keys. */
+export function ed25519SecretsOf(destination: unknown): readonly Secret[] {
+  return [...secretsOf(destination)].filter(({ path }) => path[1] === 'ed25519');
+}
+
 /** The secrets that the API masks: those that are sealed, and the values of all other headers. */
 export function maskedSecretsOf(destination: unknown): Generator<Secret> {
   return secretsWith(destination, () => true);
@@ -60,6 +65,8 @@ function* secretsWith(
     [settings, 'previousSharedSecret', ['settings', 'previousSharedSecret']],
     [field(settings, 'auth'), 'password', ['settings', 'auth', 'password']],
     [field(settings, 'auth'), 'token', ['settings', 'auth', 'token']],
+    [field(settings, 'ed25519'), 'key', ['settings', 'ed25519', 'key']],
+    [field(settings, 'ed25519'), 'previousKey', ['settings', 'ed25519', 'previousKey']],
     [field(settings, 'tls'), 'clientKey', ['settings', 'tls', 'clientKey']],
   ];
   for (const [index, webhook] of items(field(settings, 'webhooks')).entries()) {
@@ -190,10 +197,12 @@ function sealingOf(all: number, sealed: number): QuerySealing {
 }
 
 function withPlaceholders(destination: unknown): unknown {
+  const settings = field(destination, 'settings') as { tls?: unknown; ed25519?: unknown };
   for (const { path, value, replace } of [...secretsOf(destination), ...queriesOf(destination)]) {
     if (!isEncrypted(value)) continue;
-    // There is no valid placeholder for a private key, and a service without keys makes no connections.
-    if (path.at(-1) === 'clientKey') delete (field(destination, 'settings') as { tls?: unknown }).tls;
+    // There is no valid placeholder for a private key, and a service without keys sends no requests.
+    if (path[1] === 'tls') delete settings.tls;
+    else if (path[1] === 'ed25519') delete settings.ed25519;
     else replace(path.at(-1) === 'url' ? 'sealed' : `sealed ${formatPath(path)}`);
   }
   return destination;

@@ -22,7 +22,7 @@ import {
 import { createRequests, requestHeaders } from './requests.ts';
 import type { SecretKeys } from '../secrets/encryption.ts';
 import { notificationSecretsOf } from '../secrets/notification.ts';
-import { addsSecrets, secretsOf } from '../secrets/secrets.ts';
+import { addsSecrets, secretsOf, ed25519SecretsOf } from '../secrets/secrets.ts';
 import { createState, type ConfigLookup, type ConfigState } from './state.ts';
 import { followState, lockedError, type ConfigView } from './view.ts';
 
@@ -169,6 +169,10 @@ export async function openConfigEditor(
     return addsSecrets(entry, state.lookup[kind](id), secretsIn);
   };
 
+  /** These are never stored in plain text: nobody has given them, so nobody accepts the risk. */
+  const hasNewSigningKey = ({ kind, id, entry }: Entry): boolean =>
+    kind === 'destination' && addsSecrets(entry, state.lookup.destination(id), ed25519SecretsOf);
+
   const assertWritable = ({ writes, sealQueries = false }: Decision<unknown>): void => {
     if (!mayReplaceLocked) {
       const locked = writes.flatMap(({ kind, id }) => {
@@ -177,7 +181,8 @@ export async function openConfigEditor(
       });
       if (locked.length > 0) throw lockedError({ locked: new Map(locked) });
     }
-    const needsKey = sealQueries || (withoutKey === 'refuse' && writes.some(hasNewSecrets));
+    const mayNotBePlain = withoutKey === 'refuse' ? hasNewSecrets : hasNewSigningKey;
+    const needsKey = sealQueries || writes.some(mayNotBePlain);
     if (needsKey && !secretKeys.current) throw new TailraceError('secret-key-missing');
   };
 

@@ -30,13 +30,17 @@ export function createLogTo(destination: DestinationStream, service: string, lev
   );
 }
 
-/** In lower case, without dashes and underscores. `headers` is included because webhook headers may be credentials. */
+/**
+ * In lower case, without dashes and underscores. `headers` is included because webhook headers may be credentials, and `ed25519` because it
+ * has private keys.
+ */
 const secretNames = new Set([
   'apikey',
   'apitoken',
   'authorization',
   'clientkey',
   'cookie',
+  'ed25519',
   'headers',
   'password',
   'previoussharedsecret',

@@ -83,6 +83,7 @@ export const access: Readonly<Record<string, Access>> = {
   pauseDestination: write('destination', 'changes'),
   resumeDestination: write('destination', 'changes'),
   rotateSecret: write('destination', 'changes'),
+  rotateSigningKey: write('destination', 'changes'),
   retryDestination: write('all-deliveries', 'recalls'),
   drainDestination: write('all-deliveries', 'recalls'),
   getRecall: read('all-deliveries', 'nothing'),

@@ -44,6 +44,7 @@ test('a form that is not changed changes nothing', () => {
       ...stored.settings,
       signature: { header: 'X-Hub', algorithm: 'hmac-sha1', timestamp: false },
       deliveryIdHeader: 'webhook-id',
+      ed25519: { key: '********', previousKey: '********', previousKeyUntil: '2026-12-01T09:00:00Z' },
       contentType: 'form',
       auth: { username: 'ada', password: '********' },
       traceparent: false,
@@ -68,10 +69,11 @@ test('a signature has only what is set', () => {
     algorithm: 'hmac-sha256' as const,
     prefix: 'sha256=',
   };
-  const signed = entryOf({ ...draft, signature, deliveryIdHeader: 'webhook-id' }, stored);
+  const signed = entryOf({ ...draft, signature, deliveryIdHeader: 'webhook-id', ed25519: true }, stored);
   assert.deepEqual(mergePatchOf({ ...stored }, { ...signed }), {
     settings: {
       signature: { header: 'X-Hub', algorithm: 'hmac-sha256', prefix: 'sha256=' },
+      ed25519: {},
       deliveryIdHeader: 'webhook-id',
     },
   });

@@ -67,6 +67,7 @@ export interface Draft {
   readonly auth: AuthDraft;
   readonly signature: SignatureDraft;
   readonly standardWebhooks: boolean;
+  readonly ed25519: boolean;
   readonly deliveryIdHeader: string;
   readonly traceparent: boolean;
   readonly ordering: 'none' | 'user';
@@ -95,6 +96,7 @@ export function newDraft(sources: readonly string[]): Draft {
     auth: authDraftOf(undefined),
     signature: defaultSignature,
     standardWebhooks: false,
+    ed25519: false,
     deliveryIdHeader: '',
     traceparent: false,
     ordering: 'none',
@@ -124,6 +126,7 @@ export function draftOf(destination: Destination): Draft {
     auth: authDraftOf(settings.auth),
     signature: { ...defaultSignature, ...settings.signature },
     standardWebhooks: settings.standardWebhooks ?? false,
+    ed25519: settings.ed25519 !== undefined,
     deliveryIdHeader: settings.deliveryIdHeader ?? '',
     traceparent: settings.traceparent ?? false,
     urls: settings.webhooks.map(({ url, method = 'POST', headers = {}, secretHeaders = [] }) => ({
@@ -162,6 +165,7 @@ export function entryOf(
     'auth',
     'signature',
     'standardWebhooks',
+    'ed25519',
     'deliveryIdHeader',
     'traceparent',
   );
@@ -183,6 +187,7 @@ export function entryOf(
       ...authOf(draft.auth),
       ...(draft.secret !== '' && signature && { signature }),
       ...set('standardWebhooks', draft.standardWebhooks, false, stored.standardWebhooks),
+      ...(draft.ed25519 && { ed25519: stored.ed25519 ?? {} }),
       ...(draft.deliveryIdHeader.trim() !== '' && { deliveryIdHeader: draft.deliveryIdHeader.trim() }),
       ...set('traceparent', draft.traceparent, false, stored.traceparent),
       webhooks: draft.urls.map((one, index) => webhookOf(one, stored.webhooks[index]?.method)),

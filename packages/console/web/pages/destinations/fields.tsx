@@ -20,6 +20,8 @@ const words = {
     'Signs each request (X-Signature), so that the receiver can verify it. Leave empty to send unsigned requests.',
   generateHint:
     'Makes the first secret. To replace it later, rotate it: the previous one then keeps signing for a while.',
+  ed25519Hint:
+    'The server makes the key. Receivers verify with the public key, at /.well-known/tailrace/jwks.json?destination=<id>.',
   orderings: { none: 'none: fastest', user: 'by user: one event of a user at a time' },
 };
 
@@ -74,6 +76,11 @@ export function DestinationFields({
         <SignatureFields draft={draft.signature} onDraft={field('signature').onValue} error={error} />
       )}
       <CheckField label="Also send Standard Webhooks headers" {...field('standardWebhooks')} />
+      <CheckField
+        label="Sign with an Ed25519 key (Standard Webhooks v1a)"
+        hint={words.ed25519Hint}
+        {...field('ed25519')}
+      />
       <TextField
         label="Delivery id header"
         hint="For example webhook-id. Receivers recognize repeats by its value. Leave empty to send none."

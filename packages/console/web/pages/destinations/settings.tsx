@@ -9,7 +9,7 @@ import { draftOf, entryOf, type Destination } from './draft.ts';
 import { DestinationFields } from './fields.tsx';
 import { isolated } from '../../text/isolated.ts';
 import { requests } from './requests.ts';
-import { RotateSecret } from './rotate-secret.tsx';
+import { RotateSecret, RotateSigningKey } from './rotate-secret.tsx';
 
 const words = {
   disconnectMessage:
@@ -26,6 +26,9 @@ export function DestinationSettings({ version, onVersion }: VersionProps<Destina
       <Fields version={version} onVersion={onVersion} />
       {version.data.settings.sharedSecret !== undefined && (
         <RotateSecret version={version} onVersion={onVersion} />
+      )}
+      {version.data.settings.ed25519 !== undefined && (
+        <RotateSigningKey version={version} onVersion={onVersion} />
       )}
       <DeleteCard
         kind="destination"

@@ -6,6 +6,7 @@ import {
   missingSources,
   problemsError,
   unmaskDestination,
+  withSigningKeys,
   type ConfigEditor,
   type ConfigSnapshot,
   type Destination,
@@ -57,7 +58,7 @@ export function validDestination(
 ): Destination {
   const unmasked = unmaskDestination(withoutRequirements(wanted, stored), stored);
   if ('problems' in unmasked) throw problemsError(unmasked.problems);
-  return requireValid(checkDestination(unmasked.value), (destination) => {
+  const valid = requireValid(checkDestination(unmasked.value), (destination) => {
     const { caller } = currentRequest() ?? {};
     const isReached = (id: string): boolean => reachesSource(caller, id);
     const sourceIds = current.sources().map(({ id }) => id);
@@ -67,6 +68,7 @@ export function validDestination(
     // The paths begin with `destinations[0]`, as in a file.
     return problems.map((problem) => ({ ...problem, path: problem.path.slice(2) }));
   });
+  return withSigningKeys(valid, stored);
 }
 
 /**

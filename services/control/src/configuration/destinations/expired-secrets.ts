@@ -1,6 +1,7 @@
 /**
- * Removes previous secrets whose time has passed from the configuration. Delivery does not sign with them any more by then:
- * this only makes the entry as short as it was, and the secret is no longer stored.
+ * Removes previous secrets and keys whose time has passed from the configuration. Delivery does not sign with them any more by then:
+ * this only makes the entry as short as it was, and the secret is no longer stored. The public key of a previous key is no longer
+ * published from then on.
  */
 import type { ConfigEditor, Destination } from '@tailrace/config';
 import { isTailraceError } from '@tailrace/errors';
@@ -8,6 +9,10 @@ import type { Log } from '@tailrace/service';
 import { mergePatch } from '../entry/merge-patch.ts';
 
 const noPreviousSecret = { previousSharedSecret: null, previousSharedSecretUntil: null };
+const noPreviousKey = { ed25519: { previousKey: null, previousKeyUntil: null } };
+
+/** A delivery replica whose clock is late still signs with a previous key, and a receiver may verify later what it received. */
+export const publishedForMs = 3_600_000;
 
 export interface ExpiredSecretsOptions {
   readonly config: Pick<ConfigEditor, 'destinations' | 'change'>;
@@ -19,20 +24,26 @@ export interface ExpiredSecretsOptions {
 /** Looks regularly until it is closed. Every instance may do it: the second one finds nothing left to remove. */
 export function removeExpiredSecrets(options: ExpiredSecretsOptions): { close(): Promise<void> } {
   const { config, log, everyMs = 60_000, now = Date.now } = options;
-  const isExpired = ({ settings }: Destination): boolean => {
-    const { previousSharedSecretUntil: until } = settings;
-    return until !== undefined && Date.parse(until) <= now();
-  };
+  const isOver = (until: string | undefined, keptForMs = 0): boolean =>
+    until !== undefined && Date.parse(until) + keptForMs <= now();
+  const removals = ({ settings }: Destination): object[] => [
+    ...(isOver(settings.previousSharedSecretUntil) ? [noPreviousSecret] : []),
+    ...(isOver(settings.ed25519?.previousKeyUntil, publishedForMs) ? [noPreviousKey] : []),
+  ];
+  const isExpired = (destination: Destination): boolean => removals(destination).length > 0;
   const remove = async (): Promise<void> => {
     if (!config.destinations().some(isExpired)) return;
     try {
       const { result } = await config.change((current) => {
         const expired = current.destinations().filter(isExpired);
-        const writes = expired.map((entry) => ({
-          kind: 'destination' as const,
-          id: entry.id,
-          entry: mergePatch(entry, { settings: noPreviousSecret }) as Destination,
-        }));
+        const writes = expired.map((entry) => {
+          const settings = Object.assign({}, ...removals(entry)) as object;
+          return {
+            kind: 'destination' as const,
+            id: entry.id,
+            entry: mergePatch(entry, { settings }) as Destination,
+          };
+        });
         return { writes, result: expired.map(({ id }) => id) };
       });
       for (const destinationId of result) log.info({ destinationId }, 'previous secret removed');

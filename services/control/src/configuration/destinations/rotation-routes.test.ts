@@ -1,10 +1,13 @@
 /** Rotation of secrets by the server. */
 import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
 import { test } from 'node:test';
 import { openConfigEditor, type Destination } from '@tailrace/config';
+import { eventually } from '@tailrace/testing';
 import { requestHeaders, secretsAt, targetsOf } from '@tailrace/webhook';
+import { verifySignature } from '../../../../../packages/analytics-node/src/node/verify-signature.ts';
 import { names, openApi, readToken, secretKey, type Api } from '../../testing/api.ts';
-import { removeExpiredSecrets } from './expired-secrets.ts';
+import { publishedForMs, removeExpiredSecrets } from './expired-secrets.ts';
 
 const webhooks = [{ url: 'https://crm.example.com/hook' }];
 const path = '/v1/destinations/crm';
@@ -62,6 +65,165 @@ test('8.4 a rotation makes a secret, shows it once, and keeps the previous one f
       .find((value) => value.startsWith('v1,'))
       ?.split(' ').length ?? 0;
   assert.deepEqual([signaturesAt(before), signaturesAt(after)], [2, 1]);
+});
+
+const rotateKey = { method: 'POST', path: `${path}/rotate-signing-key` } as const;
+
+interface KeySet {
+  readonly keys: readonly { readonly x: string; readonly kid: string }[];
+}
+
+/** As a receiver of the destination reads them. */
+async function publicKeys(control: Api, destination = 'crm'): Promise<KeySet['keys']> {
+  const answer = await control.ask({
+    path: `/.well-known/tailrace/jwks.json?destination=${destination}`,
+    token: null,
+  });
+  assert.deepEqual([answer.status, answer.headers.get('cache-control')], [200, 'public, max-age=300']);
+  return (answer.json as unknown as KeySet).keys;
+}
+
+/** The headers of a request at a time, as a receiver gets them. */
+function requestAt(stored: Destination, at: number): Record<string, string> {
+  const [target] = targetsOf(stored);
+  assert.ok(target);
+  const flat = requestHeaders(stored, target, Buffer.from('{}'), { deliveryId: 'd', startedAt: at });
+  return Object.fromEntries(
+    flat.flatMap((name, n) => (n % 2 === 0 ? [[name.toLowerCase(), flat[n + 1] ?? '']] : [])),
+  );
+}
+
+test('8.7 the server makes a key that no answer, log or record shows, and publishes its public key', async () => {
+  await using control = await openApi();
+  await create(control, { ed25519: {} });
+  const key = (await storedBy(control)).settings.ed25519?.key ?? '';
+  assert.match(key, /^whsk_/);
+  const shown = await control.ask({ path });
+  assert.partialDeepStrictEqual(shown.json['settings'], { ed25519: { key: '********' } });
+  const texts = [
+    shown.text,
+    (await control.ask({ path, token: readToken })).text,
+    (await control.ask({ path: '/v1/audit' })).text,
+    JSON.stringify(control.log),
+    ...[names.config, names.audit].flatMap((topic) =>
+      control.cluster.records(topic).map(({ value }) => value?.toString() ?? ''),
+    ),
+  ];
+  const seed = Buffer.from(key.slice(5), 'base64').subarray(0, 32);
+  for (const text of texts) {
+    for (const secret of [key, ...(['base64', 'base64url', 'hex'] as const).map((as) => seed.toString(as))]) {
+      assert.ok(!text.includes(secret.replace(/=+$/, '')), text);
+    }
+  }
+  const keys = await publicKeys(control);
+  const thumbprint = hash(
+    'sha256',
+    JSON.stringify({ crv: 'Ed25519', kty: 'OKP', x: keys[0]?.x }),
+    'base64url',
+  );
+  assert.deepEqual(keys, [
+    { kty: 'OKP', crv: 'Ed25519', x: keys[0]?.x, kid: thumbprint, use: 'sig', alg: 'EdDSA' },
+  ]);
+  assert.ok(verifySignature(keys, '{}', requestAt(await storedBy(control), Date.now())));
+
+  // What was read can be sent back, and a change of something else keeps the key.
+  await control.expect(200, { method: 'PUT', path, body: shown.json });
+  await control.expect(200, { method: 'PATCH', path, body: { name: 'CRM', settings: { ed25519: {} } } });
+  assert.deepEqual(await publicKeys(control), keys);
+  // A destination of the same id later has another key.
+  await control.expect(204, { method: 'DELETE', path });
+  assert.deepEqual(await publicKeys(control), []);
+  await create(control, { ed25519: {} });
+  assert.notDeepEqual(await publicKeys(control), keys);
+});
+
+test('8.7 the key set of all has the keys of each destination, and an unknown one has none', async () => {
+  await using control = await openApi();
+  for (const id of ['crm', 'erp', '__proto__']) {
+    const body = { id, type: 'Webhooks', sources: [], settings: { webhooks, ed25519: {} } };
+    await control.expect(201, { method: 'POST', path: '/v1/destinations', body });
+  }
+  const all = (await control.expect(200, {
+    path: '/.well-known/tailrace/jwks.json',
+    token: null,
+  })) as unknown as KeySet;
+  const single = await Promise.all(['__proto__', 'crm', 'erp'].map((id) => publicKeys(control, id)));
+  assert.deepEqual(all.keys, single.flat());
+  assert.equal(new Set(all.keys.map(({ kid }) => kid)).size, 3);
+  for (const id of ['nothing', 'constructor', '']) assert.deepEqual(await publicKeys(control, id), []);
+  const request = requestAt(await storedBy(control), Date.now());
+  assert.deepEqual(
+    single.map((keys) => verifySignature(keys, '{}', request)),
+    [false, true, false],
+  );
+  await control.refused(
+    { method: 'POST', path: '/.well-known/tailrace/jwks.json' },
+    405,
+    'method-not-allowed',
+  );
+});
+
+test('8.7 after a rotation both keys sign and are published until the previous one has ended', async () => {
+  await using control = await openApi();
+  await create(control, {});
+  await control.refused({ ...rotateKey, token: readToken }, 403, 'forbidden');
+  // The first one.
+  const { publicKey, ...none } = await control.expect(200, rotateKey);
+  const before = await publicKeys(control);
+  const whpk = `whpk_${Buffer.from(before[0]?.x ?? '', 'base64url').toString('base64')}`;
+  assert.deepEqual([publicKey, none], [whpk, {}]);
+
+  const rotated = await control.expect(200, { ...rotateKey, body: { keepPreviousFor: '1h' } });
+  const both = await publicKeys(control);
+  assert.deepEqual(both.slice(1), before);
+  const after = both.slice(0, 1);
+  const stored = await storedBy(control);
+  const until = Date.parse(String(rotated['previousKeyUntil']));
+  const anyTime = { toleranceSeconds: Infinity };
+  const verifies = (keys: KeySet['keys'], at: number): boolean =>
+    verifySignature(keys, '{}', requestAt(stored, at), anyTime);
+  assert.deepEqual([verifies(before, until - 1), verifies(after, until - 1)], [true, true]);
+  assert.deepEqual([verifies(before, until), verifies(after, until)], [false, true]);
+  await control.refused(rotateKey, 409, 'conflict');
+
+  const log = { warn: () => undefined, info: () => undefined };
+  await using closing = new AsyncDisposableStack();
+  const editor = await openConfigEditor(control.kafka, names.config, log, keys);
+  closing.defer(() => editor.close());
+  let now = until + publishedForMs - 1;
+  const ended = new Promise<void>((resolve) => {
+    editor.onChange(() => {
+      if (!editor.destination('crm')?.settings.ed25519?.previousKey) resolve();
+    });
+  });
+  let looks = 0;
+  const sweep = removeExpiredSecrets({
+    config: editor,
+    log,
+    everyMs: 5,
+    now: () => {
+      looks += 1;
+      return now;
+    },
+  });
+  await eventually(
+    () => Promise.resolve(looks),
+    (count) => count > 1,
+  );
+  assert.deepEqual(await publicKeys(control), both);
+  now += 1;
+  await ended;
+  await sweep.close();
+  await eventually(
+    () => publicKeys(control),
+    (published) => published.length === 1,
+  );
+  assert.deepEqual(await publicKeys(control), after);
+
+  // One that has leaked ends at once.
+  await control.expect(200, { ...rotateKey, body: { keepPreviousFor: '0s' } });
+  const [last, ...previous] = await publicKeys(control);
+  assert.ok(last && previous.length === 0 && last.kid !== after[0]?.kid);
 });
 
 test('a second rotation is refused while the previous secret signs, unless it is forced', async () => {
