@@ -7,6 +7,7 @@ import type { Environment } from '@tailrace/service';
 import { CommanderError, type Command } from 'commander';
 import { exitCodes, UsageError, type CommandContext, type ExitCode, type Run } from './command.ts';
 import { buildProgram } from './program.ts';
+import { jsonText } from './terminal/table.ts';
 import { unattended, type Terminal } from './terminal/terminal.ts';
 
 export interface CliContext {
@@ -68,7 +69,7 @@ async function runCommand(command: Command, run: Run<never>, cli: CliContext): P
     input: cli.input ?? (() => Readable.from([])),
     show(text, json) {
       if (yamlLines) for (const line of ['---', ...yamlLines(json)]) out(line);
-      else if (format === 'json') out(JSON.stringify(json));
+      else if (format === 'json') out(jsonText(json));
       else for (const line of text) out(asShown(line));
     },
     warn(sentence) {
@@ -83,7 +84,7 @@ async function runCommand(command: Command, run: Run<never>, cli: CliContext): P
     else if (format === 'text') for (const line of text) out(asShown(line));
     else if (json !== undefined) {
       const lines = yamlLines ? (yaml ?? yamlLines(json)) : undefined;
-      for (const line of lines ?? [JSON.stringify(json, undefined, 2)]) out(line);
+      for (const line of lines ?? [jsonText(json, 2)]) out(line);
     }
     return exitCode;
   } catch (error) {

@@ -436,10 +436,7 @@ describe('the history', { concurrency: true }, () => {
       found,
     ]);
     assert.deepEqual(history.read((queries) => queries.listDeliveries({ userKey: `${long}4` }, 10)).rows, []);
-    assert.deepEqual(
-      history.read((queries) => queries.ofEvent(`${long}2`)),
-      [found],
-    );
+    assert.deepEqual(history.read((queries) => queries.ofEvent(`${long}2`)).deliveries, [found]);
     assert.equal(
       history.read((queries) => queries.listDeadLetters({ userKey: `${long}3` }, 10)).rows.length,
       1,

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
 import { test } from 'node:test';
 import { openApi } from './client.ts';
+import { linesOf } from './lines.ts';
 
 test('a stream is closed when nobody reads it further', async () => {
   const closed = Promise.withResolvers<undefined>();
@@ -49,4 +51,12 @@ test('a read whose connection is closed is sent again, once; a change is not', a
     server.closeAllConnections();
     server.close();
   }
+});
+
+test('a text with a line separator of Unicode is no end of a line, wherever the bytes are cut', async () => {
+  const text = `${JSON.stringify({ event: 'a\u2028b\u2029ü' })}\n\n{"n":2}`;
+  const bytes = Array.from(Buffer.from(text), (byte) => Uint8Array.of(byte));
+  const lines: string[] = [];
+  for await (const line of linesOf(Readable.from(bytes))) lines.push(line);
+  assert.deepEqual(lines, text.split('\n'));
 });

@@ -1,5 +1,4 @@
 /** Client of the HTTP API of the control service. */
-import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { TailraceError } from '@tailrace/errors';
 import { parseJson } from '@tailrace/events';
@@ -7,6 +6,7 @@ import { readSettings } from '@tailrace/service';
 import type { CommandContext } from '../command.ts';
 import { apiSettings } from '../settings.ts';
 import { connectionError, isClosed, notControlService, responseError } from './errors.ts';
+import { linesOf } from './lines.ts';
 import type { Query } from './path.ts';
 
 /** `version` is its ETag. */
@@ -152,13 +152,11 @@ export function openApi({ env }: Pick<CommandContext, 'env'>): Api {
       const silence = new AbortController();
       const onSilence = (): void => silence.abort();
       let timer = setTimeout(onSilence, silenceTimeoutMs);
-      let body: Readable | undefined;
       try {
         const response = await call(path, { query, signal: AbortSignal.any([signal, silence.signal]) });
         onOpen();
         if (!response.body) return;
-        body = Readable.fromWeb(response.body as never);
-        for await (const line of createInterface({ input: body })) {
+        for await (const line of linesOf(response.body)) {
           clearTimeout(timer);
           timer = setTimeout(onSilence, silenceTimeoutMs);
           if (line !== '') yield JSON.parse(line) as T;
@@ -168,8 +166,6 @@ export function openApi({ env }: Pick<CommandContext, 'env'>): Api {
         throw error instanceof TailraceError ? error : connectionError(origin, error);
       } finally {
         clearTimeout(timer);
-        // Of a stream that nobody reads further. The process may go on, and the connection with it.
-        body?.destroy();
       }
     },
   };

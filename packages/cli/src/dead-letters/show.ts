@@ -8,7 +8,7 @@ import { topicNames } from '@tailrace/topology';
 import type { Run } from '../command.ts';
 import { withKafka } from '../kafka.ts';
 import { exchangeLines } from '../history/delivery-text.ts';
-import { formatCount, printable, table } from '../terminal/table.ts';
+import { formatCount, jsonText, printable, table } from '../terminal/table.ts';
 import { showReading } from './filter.ts';
 
 interface Values {
@@ -69,7 +69,7 @@ function answerLines(answers: readonly UrlAttempt[] | string): string[] {
 function bodyLines(body: Buffer | null): string[] {
   const text = body?.toString() ?? '';
   try {
-    return JSON.stringify(parseJson(text), undefined, 2).split('\n').map(printable);
+    return jsonText(parseJson(text), 2).split('\n');
   } catch {
     return text.split('\n').map(printable);
   }

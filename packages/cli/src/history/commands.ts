@@ -15,7 +15,7 @@ import {
   text,
   type Declared,
 } from '../declare.ts';
-import { formatCount } from '../terminal/table.ts';
+import { formatCount, jsonText } from '../terminal/table.ts';
 import { deliveryLines } from './delivery-text.ts';
 import { failuresOf, overviewOf, pendingOf, statsOf } from './statistics.ts';
 import { sentEvents, usage } from './source-statistics.ts';
@@ -180,7 +180,7 @@ export const historyCommands: readonly Declared[] = [
       if (!body) return { text, json: delivery };
       const content = await api.get<Schema['GetDeliveryBodyAnswer']>(pathOf('deliveries', id, 'body'));
       const heading = `body${content.masked ? ', values masked' : ''}`;
-      const lines = JSON.stringify(content.body, undefined, 2).split('\n');
+      const lines = jsonText(content.body, 2).split('\n');
       return { text: [...text, heading, ...lines], json: { ...delivery, body: content.body } };
     },
   }),

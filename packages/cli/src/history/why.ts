@@ -4,6 +4,7 @@ import { parseDuration } from '@tailrace/events';
 import { openApi } from '../api/client.ts';
 import { pathOf } from '../api/path.ts';
 import { UsageError, type Run } from '../command.ts';
+import { inParallel } from '../in-parallel.ts';
 import { countOf, formatCount, printable } from '../terminal/table.ts';
 import { periodOf, timeOf } from '../terminal/times.ts';
 import { answerFrom } from './delivery-text.ts';
@@ -37,10 +38,8 @@ export const why: Run<Values> = async (
   const story = await api.get<Schema['EventTrace']>(pathOf('events', eventId), {
     since: periodOf({ since }).since,
   });
-  const deliveries = await Promise.all(
-    story.deliveries.map(({ deliveryId }) =>
-      api.get<Schema['DeliveryWithAttempts']>(pathOf('deliveries', deliveryId)),
-    ),
+  const deliveries = await inParallel(8, story.deliveries, ({ deliveryId }) =>
+    api.get<Schema['DeliveryWithAttempts']>(pathOf('deliveries', deliveryId)),
   );
   return {
     text: explain(story, deliveries).map(printable),

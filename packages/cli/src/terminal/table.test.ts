@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { countOf, table } from './table.ts';
+import { countOf, jsonText, table } from './table.ts';
 
 test('a column is as wide as its widest cell, and lines have no trailing spaces', () => {
   const rows = [
@@ -14,6 +14,12 @@ test('a column is as wide as its widest cell, and lines have no trailing spaces'
 
 test('control characters are escaped', () => {
   assert.deepEqual(table([['a\u001b[2Jb\nc\u009b1m']]), ['a\\u001b[2Jb\\u000ac\\u009b1m']);
+});
+
+test('JSON has control characters as escapes', () => {
+  const value = { text: 'a\u009b2J\u0007\n' };
+  assert.equal(jsonText(value), '{"text":"a\\u009b2J\\u0007\\n"}');
+  assert.deepEqual(JSON.parse(jsonText(value, 2)), value);
 });
 
 test('counts have thousands separators and the plural of the noun', () => {

@@ -22,6 +22,11 @@ export function printable(text: string): string {
   });
 }
 
+/** JSON whose texts have no control characters either: `JSON.stringify` escapes those below U+0020 only. */
+export function jsonText(value: unknown, indent?: number): string {
+  return JSON.stringify(value, undefined, indent).split('\n').map(printable).join('\n');
+}
+
 export function formatCount(count: number): string {
   return count.toLocaleString('en');
 }

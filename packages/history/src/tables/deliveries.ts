@@ -31,11 +31,17 @@ export const attemptColumns =
   'deliveries.id AS deliveryId, deliveries.destination_id AS destinationId, started_at AS startedAt, attempt, ' +
   'latency_ms AS latencyMs, outcome, attempts.reason AS reason, attempts.next_due_at AS nextDueAt, urls';
 
+/** Of the deliveries of one messageId. */
+export const ofEventLimits = { returned: 500, read: 5_000 };
+
 export function deliveryQueries(db: DatabaseSync) {
   const find = db.prepare(`SELECT ${counted} FROM deliveries WHERE id = ?`);
   const ofEvent = db.prepare(
-    `SELECT ${counted} FROM deliveries WHERE event_id = ? ORDER BY destination_id, id`,
+    `SELECT ${counted} FROM deliveries WHERE event_id = ? ORDER BY row DESC LIMIT ${ofEventLimits.read}`,
   );
+  const lastAttemptOf = db.prepare(`
+    SELECT ${attemptColumns} FROM deliveries JOIN attempts ON attempts.delivery = deliveries.row
+    WHERE deliveries.id = ? ORDER BY started_at DESC, attempt DESC LIMIT 1`);
   const attemptsOf = db.prepare(`
     SELECT ${attemptColumns} FROM deliveries JOIN attempts ON attempts.delivery = deliveries.row
     WHERE deliveries.id = ? ORDER BY started_at, attempt`);
@@ -59,10 +65,29 @@ export function deliveryQueries(db: DatabaseSync) {
     },
     /** Oldest first. */
     attemptsOf: (id: string): readonly AttemptRow[] => attemptsOf.all(bounded(id)).map(attemptRow),
+    lastAttemptOf(id: string): AttemptRow | undefined {
+      const row = lastAttemptOf.get(bounded(id));
+      return row && attemptRow(row);
+    },
     /** Oldest first. */
     resendsOf: (id: string): readonly Resend[] => resendsOf.all(bounded(id)).map(plain<Resend>),
-    /** By destination. */
-    ofEvent: (eventId: string): readonly CountedDelivery[] => ofEvent.all(bounded(eventId)).map(countedRow),
+    /** By destination: those of the newest for which `holds`. A sender may give any number of calls the same messageId. */
+    ofEvent(
+      eventId: string,
+      holds: (delivery: CountedDelivery) => boolean = () => true,
+    ): { readonly deliveries: readonly CountedDelivery[]; readonly isComplete: boolean } {
+      const deliveries: CountedDelivery[] = [];
+      let read = 0;
+      for (const row of ofEvent.iterate(bounded(eventId))) {
+        if (deliveries.length === ofEventLimits.returned) break;
+        read += 1;
+        const delivery = countedRow(row);
+        if (holds(delivery)) deliveries.push(delivery);
+      }
+      const isComplete = read < ofEventLimits.read && deliveries.length < ofEventLimits.returned;
+      const order = ({ destinationId, id }: CountedDelivery): string => `${destinationId} ${id}`;
+      return { deliveries: deliveries.sort((a, b) => (order(a) < order(b) ? -1 : 1)), isComplete };
+    },
   };
 }
 

@@ -110,23 +110,29 @@ test('an event that was routed to some destinations says so for the others too',
   assert.ok(JSON.stringify(answer).length < 5_000);
 });
 
+/** Publishes deliveries of the event to `crm`, each of another content. */
+async function deliverTwice(eventId: string, deliveryIds: readonly string[]): Promise<void> {
+  const delivery = {
+    eventId,
+    sourceId: 'web',
+    destinationId: 'crm',
+    type: 'track',
+    attempt: 0,
+    step: 0,
+    deferrals: 0,
+    closedUrls: [],
+    key: 'crm/ada',
+    body: Buffer.from('{}'),
+  };
+  const publisher = api.kafka.publisher();
+  const records = deliveryIds.map((deliveryId) =>
+    encodeDelivery(names.deliveries, { ...delivery, deliveryId }),
+  );
+  await Promise.all(records.map((record) => publisher.publish(record)));
+}
+
 test('two events with one messageId and different content are both listed, and the answer says so', async () => {
-  for (const deliveryId of ['d-forged', 'd-genuine']) {
-    const delivery = {
-      deliveryId,
-      eventId: 'm-twice',
-      sourceId: 'web',
-      destinationId: 'crm',
-      type: 'track',
-      attempt: 0,
-      step: 0,
-      deferrals: 0,
-      closedUrls: [],
-      key: 'crm/ada',
-      body: Buffer.from('{}'),
-    };
-    await api.kafka.publisher().publish(encodeDelivery(names.deliveries, delivery));
-  }
+  await deliverTwice('m-twice', ['d-forged', 'd-genuine']);
   const { explanation } = await explained(
     'm-twice',
     ({ deliveries }) => (deliveries as unknown[]).length === 2,
@@ -134,5 +140,19 @@ test('two events with one messageId and different content are both listed, and t
   assert.equal(
     explanation,
     'It was routed to one destination. Its messageId was used for 2 events with different content, which are all listed.',
+  );
+});
+
+test('of thousands of events with one messageId the newest are listed', async () => {
+  const ids = Array.from({ length: 600 }, (_, nth) => `d-${String(nth).padStart(3, '0')}`);
+  await deliverTwice('m-thousand', ids);
+  const { deliveries, explanation } = await explained('m-thousand', (known) =>
+    JSON.stringify(known['deliveries']).includes('d-599'),
+  );
+  const listed = (deliveries as { deliveryId: string }[]).map(({ deliveryId }) => deliveryId);
+  assert.deepEqual(listed, ids.slice(-500));
+  assert.match(
+    String(explanation),
+    /^It was routed to at least one destination\..* of which the newest are listed\.$/,
   );
 });

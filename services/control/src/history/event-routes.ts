@@ -152,16 +152,16 @@ const historyIsBehind = {
 
 /** The deliveries and decisions of an event that the caller reaches; undefined where there are none. */
 function showRecorded(history: History, caller: Caller | undefined, eventId: string) {
-  const deliveries = history
-    .read((queries) => queries.ofEvent(eventId))
-    .filter((delivery) => reachesDelivery(caller, delivery))
-    .map((delivery) => {
-      const { id, attempts, state } = delivery;
-      const shown = showDelivery(delivery, caller?.scope);
-      if (attempts === 0 || state.status === 'delivered') return shown;
-      const last = history.read((queries) => queries.attemptsOf(id)).at(-1);
-      return { ...shown, ...(last && { lastAttempt: showAttempt(last, caller?.scope) }) };
-    });
+  const found = history.read((queries) =>
+    queries.ofEvent(eventId, (delivery) => reachesDelivery(caller, delivery)),
+  );
+  const deliveries = found.deliveries.map((delivery) => {
+    const { id, attempts, state } = delivery;
+    const shown = showDelivery(delivery, caller?.scope);
+    if (attempts === 0 || state.status === 'delivered') return shown;
+    const last = history.read((queries) => queries.lastAttemptOf(id));
+    return { ...shown, ...(last && { lastAttempt: showAttempt(last, caller?.scope) }) };
+  });
   const decisions = history
     .read((queries) => queries.decisionsOf(eventId))
     .flatMap((decision) => reachedPart(caller, decision, deliveries.length) ?? []);
@@ -170,12 +170,11 @@ function showRecorded(history: History, caller: Caller | undefined, eventId: str
   const destinations = new Set(deliveries.map(({ destinationId }) => destinationId)).size;
   const count = destinations === 1 ? 'one destination' : `${destinations} destinations`;
   const events = eventsOf(deliveries);
+  const listed = found.isComplete ? 'which are all listed' : 'of which the newest are listed';
   const sentences = decisions.flatMap(decisionSentences);
   const explanation = [
-    ...(deliveries.length > 0 ? [`It was routed to ${count}.`] : []),
-    ...(events > 1
-      ? [`Its messageId was used for ${events} events with different content, which are all listed.`]
-      : []),
+    ...(deliveries.length > 0 ? [`It was routed to ${found.isComplete ? '' : 'at least '}${count}.`] : []),
+    ...(events > 1 ? [`Its messageId was used for ${events} events with different content, ${listed}.`] : []),
     ...sentences.slice(0, shownSentences),
     ...(sentences.length > shownSentences ? ['decisions has all reasons.'] : []),
   ].join(' ');
