@@ -79,7 +79,7 @@ async function secretOf(key: string): Promise<string> {
 
 /** Needs a way from this machine to the brokers, or a registry. live/handbook.test.ts and live/release.test.ts have them. */
 const elsewhere =
-  /^for image|^npx tailrace (why .*--around|replay|config)|KAFKA_BROKERS=new|^node infra\/release/;
+  /^for image|^npx tailrace (why .*--around|recover|config)|KAFKA_BROKERS=new|^node infra\/release/;
 
 const commandsOf = (title: string): readonly string[] => sections.get(title) ?? [];
 

@@ -382,6 +382,16 @@ export const alertCases: readonly AlertCase[] = [
       of('control', 'tailrace_history_lag_seconds', {}, gauge(always(1), always(600))(from, to)),
   },
   {
+    when: 'the history is not available',
+    alert: 'TailraceHistoryBehind',
+    healthy: 30,
+    silentAfter: 13,
+    firesAfter: 17,
+    resolvesAfter: 2,
+    trouble: (from, to) =>
+      of('control', 'tailrace_history_available', {}, gauge(always(1), always(0))(from, to)),
+  },
+  {
     when: 'one replica stays on another version',
     alert: 'TailraceVersionsMixed',
     healthy: 30,
