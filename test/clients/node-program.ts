@@ -7,13 +7,14 @@ import { Analytics } from '../../packages/analytics-node/src/index.ts';
 import type { ProgramReport } from './conservation.ts';
 
 const [endpoint = '', count = ''] = process.argv.slice(2);
+const isLong = Number(count) > 100_000;
 const reported: string[] = [];
 const analytics = new Analytics({
   writeKey: 'wk_test',
   endpoint,
-  timeoutMs: 250,
+  timeoutMs: isLong ? 10_000 : 250,
   // Below the default for a few thousand calls, so that they take many requests; the same in go/main.go.
-  maxQueueSize: Number(count) > 100_000 ? 10_000 : 500,
+  maxQueueSize: isLong ? 10_000 : 500,
   onError: ({ calls }) => {
     for (const call of calls) reported.push((JSON.parse(call) as { messageId: string }).messageId);
   },

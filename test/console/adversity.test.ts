@@ -45,6 +45,20 @@ async function runUntil(page: Page, holds: () => boolean | Promise<boolean>): Pr
   });
 }
 
+/** Ends the session when the page saves: a request in the background might notice its end before. */
+async function saveWithoutSession(page: Page): Promise<void> {
+  const path = '**/v1/destinations/crm';
+  const refuse = async (route: Route): Promise<void> => {
+    if (route.request().method() === 'GET') return route.fallback();
+    await page.context().clearCookies();
+    await route.fulfill({ status: 401, json: { code: 'unauthorized', message: 'The session has ended.' } });
+  };
+  await page.route(path, refuse);
+  await press(page, 'Save');
+  await page.getByText('Your session has ended').waitFor();
+  await page.unroute(path, refuse);
+}
+
 test('while the API has not answered, the page says so, sends a change once, and follows the reader', async () => {
   const { page } = await browser.open(`${url}#/sources/+new`, { token: adminToken });
   const { promise: answers, resolve: answer } = Promise.withResolvers<undefined>();
@@ -196,9 +210,7 @@ test('a session that ends during an edit loses nothing that was typed, and shows
   const name = page.getByLabel('Name', { exact: true });
   const signIn = page.getByRole('dialog', { name: 'Sign in' });
   const end = async (): Promise<void> => {
-    await page.context().clearCookies();
-    await press(page, 'Save');
-    await signIn.getByText('Your session has ended').waitFor();
+    await saveWithoutSession(page);
     assert.equal(await page.getByRole('heading', { level: 1 }).count(), 0, 'what is behind is not seen');
   };
   const withToken = async (token: string): Promise<void> => {
@@ -230,10 +242,8 @@ test('an answer that was asked for before a save does not undo it on the page', 
   const before = await name.inputValue();
   const { promise: saved, resolve: save } = Promise.withResolvers<undefined>();
   const path = '**/v1/destinations/crm';
-  await page.context().clearCookies();
   await name.fill('Saved');
-  await press(page, 'Save');
-  await page.getByText('Your session has ended').waitFor();
+  await saveWithoutSession(page);
   // The sign-in loads the page again.
   await page.route(path, async (route) => {
     if (route.request().method() !== 'GET') return route.continue();

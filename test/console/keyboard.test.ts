@@ -11,7 +11,7 @@ import { startReceiver } from '../support/receivers/receiver.ts';
 import { answer, enter, isFocused, keepsFocus, tabTo, type } from '../support/console/keyboard.ts';
 
 /** Their replay, of which one is sent in a second, is cancelled long before its end. */
-const letters = 60;
+const letters = 600;
 const started = new AsyncDisposableStack();
 after(() => started.disposeAsync());
 const { browser, control, url } = started.use(

@@ -180,7 +180,7 @@ describe('a kept-alive connection that ends during a request', () => {
     await using receiver = await startReceiver({
       answer: answers.sequence(answers.status(200), hangUp, answers.never),
     });
-    const sender = openSender(t, { timeoutMs: 1_500 });
+    const sender = openSender(t, { timeoutMs: 5_000 });
     assert.deepEqual(await post(sender, receiver.url), success);
     const answer = await post(sender, receiver.url);
     assert.partialDeepStrictEqual(answer, { kind: 'retryable', reason: 'timeout' });

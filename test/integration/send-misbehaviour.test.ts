@@ -108,7 +108,7 @@ describe('a response', () => {
         answers.trickle(200, 20)(response);
       },
     });
-    const answer = await post(openSender(t, { timeoutMs: 1_500 }), receiver.url);
+    const answer = await post(openSender(t, { timeoutMs: 5_000 }), receiver.url);
     assert.deepEqual(answer, { kind: 'success', status: 200 });
     const [response] = responses;
     assert.ok(response);
@@ -222,7 +222,7 @@ describe('a response', () => {
           pourForEver(socket, filler);
         });
       });
-      assert.deepEqual(await post(openSender(t, { timeoutMs: 1_500 }), `http://${host}`), success);
+      assert.deepEqual(await post(openSender(t, { timeoutMs: 3_000 }), `http://${host}`), success);
       await hungUp;
     });
   }

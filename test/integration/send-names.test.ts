@@ -7,6 +7,7 @@ import {
   type NameLookupOptions,
   type NameSettings,
 } from '@tailrace/webhook';
+import { eventually } from '@tailrace/testing';
 import { startNameServer, type NameAnswer, type NameServer } from '../support/receivers/name-server.ts';
 import { startReceiver } from '../support/receivers/receiver.ts';
 import { openSender, post } from '../support/receivers/sender.ts';
@@ -66,7 +67,7 @@ describe('a name that fails', () => {
   ] as const) {
     test(`with ${how} fails with ${code}, and is not looked up during the back-off`, async () => {
       await using server = await startNameServer(() => how);
-      const lookup = lookupAt([server], { giveUpMs: 500 });
+      const lookup = lookupAt([server], { giveUpMs: 500, backOffMs: 60_000 });
       await assert.rejects(lookup('a.example'), { code });
       const asked = server.asked('a.example');
       for (let count = 0; count < 100; count += 1) await assert.rejects(lookup('a.example'), { code });
@@ -103,11 +104,16 @@ describe('of several name servers', () => {
     const names = namesOf('new', 200);
     const all = await Promise.all(names.map((name) => addressesWithRetry(lookup, name)));
     assert.ok(all.every(([address]) => address === good[0]));
-    const asked = dead.questions.length;
-    assert.ok(asked > 0);
-    // The dead server is known now.
-    await Promise.all(namesOf('later', 200).map((name) => addressesWithRetry(lookup, name)));
-    assert.ok(dead.questions.length < asked + 100, `${dead.questions.length - asked} more`);
+    assert.ok(dead.questions.length > 0);
+    // The dead server is known now. On a busy machine the other may be late once more.
+    let round = 0;
+    const askedAgain = async (): Promise<number> => {
+      const before = dead.questions.length;
+      const later = namesOf(`later-${round++}`, 200);
+      await Promise.all(later.map((name) => addressesWithRetry(lookup, name)));
+      return dead.questions.length - before;
+    };
+    await eventually(askedAgain, (more) => more < 100);
   });
 
   for (const how of ['server-failure', 'refused'] as const) {

@@ -47,6 +47,8 @@ func track(endpoint string, calls int) report {
 	// Below the default for a few thousand calls, so that they take many requests; the same in node-program.ts.
 	if calls <= 100_000 {
 		client.QueueSize = 500
+	} else {
+		client.Client.Timeout = 10 * time.Second
 	}
 	client.OnError = func(err *analytics.SendError) {
 		for _, raw := range err.Messages {

@@ -5,6 +5,7 @@ import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { limitMs } from '@tailrace/testing';
 import { dockerAnswers } from './docker.ts';
 
 async function onSocket(
@@ -25,7 +26,7 @@ test('an engine that answers is found', async () => {
     socket.on('error', () => undefined).end('HTTP/1.0 200 OK\r\n\r\nOK'),
   );
   await onSocket(engine, async (env) => {
-    assert.equal(await dockerAnswers(env), true);
+    assert.equal(await dockerAnswers(env, limitMs), true);
   });
 });
 

@@ -246,9 +246,12 @@ describe('a receiver', () => {
     await createDestinations(api, 'crm');
     await create(api, { id: 'hook', webhook: { url: receiver.url } });
     await enable(api, 'crm', false);
-    await eventually(async () => (await statusOf(api, 'hook'))['state'] === 'failed');
+    const failed = await eventually(
+      () => statusOf(api, 'hook'),
+      ({ state }) => state === 'failed',
+    );
     assert.ok(receiver.received.length >= 3);
-    assert.match(String((await statusOf(api, 'hook'))['reason']), /^server-error 500/);
+    assert.match(String(failed['reason']), /^server-error 500/);
     receiver.answer = (response) => void response.end();
     await eventually(async () => (await statusOf(api, 'hook'))['openCount'] === 1);
     assert.partialDeepStrictEqual(await statusOf(api, 'hook'), { state: 'sent' });
@@ -265,7 +268,7 @@ describe('a receiver', () => {
     await create(api, { id: 'hung', webhook: { url: silent.url } });
     await create(api, { id: 'well', webhook: { url: receiver.url } });
     await enable(api, 'crm', false);
-    await eventually(() => receiver.received.length === 1 && silent.received.length > 0);
+    await eventually(() => receiver.received.length > 0 && silent.received.length > 0);
     await eventually(async () => (await statusOf(api, 'hung'))['state'] === 'failed');
   });
 

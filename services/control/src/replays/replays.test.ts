@@ -82,7 +82,7 @@ describe('replays', { concurrency: true }, () => {
     const cluster = newCluster();
     await writeLetters(cluster, 'crm', 8);
     const [one, other] = [await newInstance(t, cluster), await newInstance(t, cluster)];
-    const { id } = await one.start(order('crm', 1));
+    const { id } = await one.start(order('crm', 0.01));
     await until(other, id, ({ state, replayed }) => state === 'running' && replayed > 0);
     assert.deepEqual(
       (await other.all()).map((replay) => replay.id),

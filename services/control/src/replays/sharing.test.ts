@@ -19,7 +19,7 @@ before(async () => {
     const settings = { webhooks: [{ url: `https://${id}.example.com/` }] };
     const body = { id, type: 'Webhooks', sources: ['web'], settings };
     await control.expect(201, { method: 'POST', path: '/v1/destinations', body });
-    for (let count = 0; count < 6; count += 1) {
+    for (let count = 0; count < (id === 'oms' ? 100 : 6); count += 1) {
       await flow.publish(names.deliveriesDead, flow.delivery(id, { reason: 'client-error', attempt: 1 }));
     }
     const wanted = { name: id, scope: 'write', destinations: [id] };
