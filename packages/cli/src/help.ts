@@ -70,7 +70,7 @@ export function notes({
     ...(times ? ['', aboutTimes] : []),
     '',
     'Examples:',
-    ...examples.map((example) => `  ${/ \| | && /.test(example) ? example : `tailrace ${example}`}`),
+    ...examples.map((example) => `  ${/ \| | && |^[A-Z]+=/.test(example) ? example : `tailrace ${example}`}`),
     ...(variables.length > 0 ? ['', 'Environment variables:'] : []),
     ...variables.map(([name, meaning]) => `  ${name.padEnd(28)}  ${meaning}`.trimEnd()),
     ...(reads.some((kind) => kind !== 'prefix')

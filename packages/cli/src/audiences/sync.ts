@@ -83,6 +83,7 @@ async function openFile(file: string, { input, terminal }: CommandContext): Prom
     const found = await stat(file).catch((error: unknown) => {
       throw new UsageError(`${file}: ${(error as Error).message}`);
     });
+    if (found.isDirectory()) throw new UsageError(`${file} is a folder; name a file`);
     if (found.isFile()) total = found.size;
   }
   const mb = (count: number): string => (count / 1_000_000).toFixed(1);

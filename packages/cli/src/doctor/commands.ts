@@ -25,7 +25,7 @@ export const doctor: Declared = command({
     'doctor --output json',
     'doctor --event 127.0.0.1',
     'doctor --ingest https://events.example.com --probe http://10.1.2.3:9465',
-    'doctor --service router=tailrace-router-headless:9465 --service delivery=tailrace-delivery-headless:9466',
+    'doctor --service router=tailrace-router-pods:9465 --service delivery=tailrace-delivery-pods:9466',
     'kubectl create job doctor-1 --from=cronjob/tailrace-doctor && kubectl logs -f job/doctor-1',
   ],
   reads: ['api', 'kafka', 'schemas', 'retryWindow', 'doctor'],

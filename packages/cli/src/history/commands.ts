@@ -151,7 +151,7 @@ export const historyCommands: readonly Declared[] = [
     options: {
       reason: text(
         '<reason>',
-        'only this reason: disabled, integrations, schema, filter, suppressed or no-destination',
+        'only this reason: disabled, integrations, schema, filter, sample, suppressed or no-destination',
       ),
       destination: text('<id>', 'only events that this destination did not get'),
       source: ofEvents.source,

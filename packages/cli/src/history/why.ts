@@ -103,6 +103,7 @@ const reasonAdvice: Readonly<Record<string, string>> = {
   integrations: 'change the integrations of the call',
   schema: 'unblock the event (tailrace unblock)',
   filter: 'change the filter of the destination; tailrace test --filter tries it',
+  sample: 'raise percent of the sample of the destination; the same users stay in it',
 };
 
 function filteredAdvice({ decisions }: Schema['EventTrace']): string[] {

@@ -41,7 +41,8 @@ export const decisionSchema = Type.Object({
   filtered: Type.Array(
     Type.Object({
       reason: Type.String({
-        description: 'disabled, integrations, schema, filter, suppressed; a later version may add others',
+        description:
+          'disabled, integrations, schema, filter, sample, suppressed; a later version may add others',
       }),
       rule: Type.Optional(ruleSchema),
       count: Type.Integer({ description: 'number of destinations' }),
