@@ -257,6 +257,16 @@ func (q *queue) flush() (settled <-chan struct{}, closed bool) {
 	return done, q.closed.Load()
 }
 
+// waited is how long ago the first call was made that the sender has not received.
+func (q *queue) waited() time.Duration {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.waiting) == 0 {
+		return 0
+	}
+	return sinceStart(time.Now()) - q.waiting[0].calledAt[0]
+}
+
 // release makes all messages that were added so far due.
 func (q *queue) release() {
 	q.mu.Lock()

@@ -120,19 +120,20 @@ func (s *sender) run(flushAfter time.Duration) {
 		case s.receive():
 			s.attempt()
 			if s.finishJobs() {
-				ticker.Reset(flushAfter)
+				// Calls that were made meanwhile have waited already.
+				ticker.Reset(max(1, flushAfter-s.queue.waited()))
 			}
 		case s.queue.finished() && len(s.aside.messages) == 0:
 			s.log.debug("closed")
 			return
 		default:
-			s.wait(ticker)
+			s.wait(ticker, flushAfter)
 		}
 	}
 }
 
 // wait ends when something is to be done.
-func (s *sender) wait(ticker *time.Ticker) {
+func (s *sender) wait(ticker *time.Ticker, flushAfter time.Duration) {
 	var asideDue <-chan time.Time
 	if len(s.aside.messages) > 0 {
 		timer := time.NewTimer(s.aside.nextAt - sinceStart(time.Now()))
@@ -143,6 +144,7 @@ func (s *sender) wait(ticker *time.Ticker) {
 	case <-s.queue.wake:
 	case <-ticker.C:
 		s.queue.release()
+		ticker.Reset(flushAfter)
 	case <-asideDue:
 	case <-s.ctx.Done():
 	}

@@ -1,6 +1,7 @@
 package analytics
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -106,5 +107,34 @@ func TestALongListOfRejectionsTakesLittleMemory(t *testing.T) {
 	// With garbage. A slice of the elements would have more than fifteen megabytes.
 	if grown := peak(); grown > 12<<20 {
 		t.Errorf("the heap has grown by %d bytes", grown)
+	}
+}
+
+func TestACallThatHasWaitedDuringALongRequestIsSentDirectlyAfterIt(t *testing.T) {
+	requests, answer := make(chan string, 2), make(chan struct{})
+	client := newTestClient(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		requests <- string(body)
+		<-answer
+	}))
+	// Longer than the test waits.
+	client.FlushAfter = time.Hour
+	if err := client.Track(&Track{UserId: "ada", Event: "First"}); err != nil {
+		t.Fatal(err)
+	}
+	settled, _ := client.queue.flush()
+	<-requests
+	calledAt := sinceStart(time.Now()) - client.FlushAfter
+	if err := client.queue.add(context.Background(), []byte(`{"event":"Second"}`), calledAt); err != nil {
+		t.Fatal(err)
+	}
+	close(answer)
+	<-settled
+	eventually(t, "calls", func() bool { return len(requests) == 1 })
+	if body := <-requests; !strings.Contains(body, "Second") {
+		t.Error(body)
+	}
+	if err := client.Close(); err != nil {
+		t.Error(err)
 	}
 }
