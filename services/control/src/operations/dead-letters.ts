@@ -32,6 +32,13 @@ export function createDeadLetterCounts(spanMs: number) {
       if (!reasons) spans.set(number, (reasons = new Map<string, number>()));
       reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
     },
+    /** Forgets the spans that were over at `time`. */
+    forget(time: number): void {
+      for (const [destinationId, spans] of byDestination) {
+        for (const number of spans.keys()) if ((number + 1) * spanMs <= time) spans.delete(number);
+        if (spans.size === 0) byDestination.delete(destinationId);
+      }
+    },
     /** The destinations with dead letters. */
     destinations: () => byDestination.keys(),
     /** The dead letters of spans that are over, after `reportedUntil`, which is the end of a span; undefined without any. */

@@ -214,6 +214,8 @@ function startOperations(options: OperationsOptions, reported: Reported, changes
     if (!isWatched()) {
       configFrom = changes.offset;
       changes.forget(configFrom);
+      dead.forget(Date.now() - maxAgeMs);
+      for (const id of streaks.keys()) if (!config.destination(id)) streaks.delete(id);
       return;
     }
     if (due().length === 0) {

@@ -1,6 +1,6 @@
 /** Operational events on an in-memory cluster: written once by all instances, and never about themselves. */
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { describe, mock, test } from 'node:test';
 import { eventually } from '@tailrace/testing';
 import { builtInSource } from '@tailrace/config';
 import type { AttemptRecord } from '@tailrace/records';
@@ -185,6 +185,27 @@ describe('a destination', () => {
     await succeed(api, 'crm');
     await has(api, /recovered/);
   });
+});
+
+test('dead letters from more than 15 minutes before somebody is told of them are not reported', async () => {
+  await using api = await openApi();
+  await configure(api);
+  await die(api, 'crm', 'client-error');
+  await someTurns(api);
+  mock.timers.enable({ apis: ['Date'], now: Date.now() + 16 * 60_000 });
+  try {
+    await someTurns(api);
+    await die(api, 'pager', 'client-error');
+    await someTurns(api);
+    await api.expect(200, { method: 'PUT', path: '/v1/destinations/hook/sources/tailrace' });
+    mock.timers.tick(1_000);
+    await has(api, /dead/);
+    await someTurns(api);
+  } finally {
+    mock.timers.reset();
+  }
+  const reported = events(api, /dead/).map(({ properties }) => properties['destinationId']);
+  assert.deepEqual(reported, ['pager']);
 });
 
 describe('the configuration', () => {
