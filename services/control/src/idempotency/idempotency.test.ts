@@ -40,6 +40,18 @@ test('the same request with the same key is executed once, and answered alike by
   assert.equal(await sources(), before + 1);
 });
 
+test('a request whose answer is too long to be kept is executed once too', async () => {
+  const before = await sources();
+  const blocked = Array.from({ length: 900 }, (_, nth) => `${nth} ${'x'.repeat(400)}`);
+  const request = createSource('k-long', { schema: { track: { blocked } } });
+  await control.expect(201, request);
+  for (const instance of [control, other]) {
+    const { json } = await instance.refused(request, 409, 'conflict');
+    assert.match(String(json['message']), /was executed/);
+  }
+  assert.equal(await sources(), before + 1);
+});
+
 test('another request with the same key is refused, and another key or caller is independent', async () => {
   await control.expect(201, createSource('k-2', { name: 'One' }));
   await control.refused(createSource('k-2', { name: 'Two' }), 422, 'idempotency-key-reused');

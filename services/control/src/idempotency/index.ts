@@ -65,7 +65,10 @@ export async function openIdempotency({ kafka, records, topic, log, config }: Id
     const record = await records.at(caller, { topic, partition: 0, offset: found.answeredAt });
     const answer = openAnswer(decode(record?.value ?? null)?.answer ?? '', held.secret);
     if (!answer)
-      throw new TailraceError('conflict', 'The answer to this Idempotency-Key has expired. Use another key.');
+      throw new TailraceError(
+        'conflict',
+        'The request was executed, but its answer was longer than 256 KB or has expired. Read what it has changed, or use another Idempotency-Key.',
+      );
     await reply.status(answer.status).headers(answer.headers).send(answer.body);
   };
 
@@ -116,9 +119,9 @@ export async function openIdempotency({ kafka, records, topic, log, config }: Id
     request.idempotency = undefined;
     const { key, caller, claim, request: digest, secret, isMade } = held;
     const record = { key, caller, claim, request: digest, at: Date.now() };
-    const isDone = reply.statusCode < 300 && typeof payload === 'string' && payload.length <= maxAnswerLength;
+    const body = payload ?? '';
     try {
-      if (!isDone) {
+      if (reply.statusCode >= 300) {
         await write({ ...record, state: reply.statusCode < 500 && !isMade ? 'released' : 'unknown' });
         return;
       }
@@ -128,7 +131,9 @@ export async function openIdempotency({ kafka, records, topic, log, config }: Id
           return typeof value === 'string' ? [[name, value] as const] : [];
         }),
       );
-      const answer = sealAnswer({ status: reply.statusCode, headers, body: payload }, secret);
+      // Also without its answer the request is not executed again.
+      const isKept = typeof body === 'string' && body.length <= maxAnswerLength;
+      const answer = isKept ? sealAnswer({ status: reply.statusCode, headers, body }, secret) : undefined;
       await write({ ...record, state: 'done', answer });
     } catch (error) {
       log.warn({ err: error }, 'answer of an idempotent request not stored');

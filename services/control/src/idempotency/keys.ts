@@ -26,8 +26,8 @@ export interface KeyRecord {
   readonly request: string;
   /** Milliseconds since the epoch. */
   readonly at: number;
-  /** Of a request that is done. */
-  readonly answer?: string;
+  /** Of a request that is done, unless it was too long. */
+  readonly answer?: string | undefined;
 }
 
 export interface KnownKey {
