@@ -44,7 +44,7 @@ export function healthRoutes(app: Api, config: ConfigView, history: Pick<History
     summary: 'List the destinations with their health, worst first',
     description:
       'Without the history the list has no health, and is sorted by id. So it is for a token that is limited to sources, because the health ' +
-      'is that of the deliveries of all sources.',
+      'is that of the deliveries of all sources. A destination whose health changes between two pages may be on both or on neither.',
     querystring: closedObject({ ...pageParameters, ...findParameters }),
     response: { 200: pageOf(itemSchema) },
     handler: ({ query, role, caller }) => {

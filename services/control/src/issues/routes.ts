@@ -78,7 +78,7 @@ export function issueRoutes(app: Api, { config, history, marks }: IssueNeeds): v
     description:
       'Open issues are first, and of these the one with the latest failure. The failures are those that the history knows; dead letters of ' +
       'deleted users and drained ones are none. A token that is limited to sources sees no issues, because they are about the deliveries ' +
-      'of all sources.',
+      'of all sources. An issue that fails or changes its state between two pages may be on both or on neither.',
     querystring: closedObject({
       ...pageParameters,
       destination: optionalText('the id of a destination'),
