@@ -319,6 +319,10 @@ export const sharing: Readonly<Record<SharedName, Evidence>> = {
   audiences: shown(`${control}/audiences/sharing.test.ts`, 'the audiences of a source are bounded'),
   records: placesAreLeft,
   searches: placesAreLeft,
+  summaries: shown(
+    `${control}/access/shared.test.ts`,
+    '17.6 summaries that read many rows have places, and end when the client leaves or after 20 seconds',
+  ),
   exports: placesAreLeft,
   testEvents: placesAreLeft,
   notificationTests: placesAreLeft,

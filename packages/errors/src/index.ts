@@ -299,8 +299,8 @@ export const errorTable = {
   },
   'took-too-long': {
     status: 408,
-    meaning: 'the work has taken the longest time that a limited token has for it',
-    hint: 'Start it again: it continues with the rest. Choose a higher rate, or use an unlimited token.',
+    meaning: 'the work has taken the longest time that it may take',
+    hint: 'See the message. A replay or sync of a limited token continues with the rest when it is started again; choose a higher rate, or use an unlimited token.',
   },
   'replay-too-large': {
     status: 409,

@@ -1,13 +1,14 @@
 export { deliveryStatuses, isPending, type DeliveryStatus } from './facts/delivery-row.ts';
 export type { AttemptRow, Resend } from './facts/facts.ts';
 export { openHistory, type History, type HistoryStatus } from './history.ts';
-export { countLetters, readPage } from './slices.ts';
+export { countLetters, readPage, readsLetters } from './slices.ts';
 export type { ListPosition, Slice } from './sqlite/list.ts';
 export { noDestination, type FilteredEvent } from './tables/decisions.ts';
 export type { CountedDelivery } from './tables/deliveries.ts';
 export type { FlowRow, PendingRow } from './tables/flow.ts';
 export { noHealthFacts, type AttemptOutcomes, type HealthFacts } from './tables/health.ts';
 export type { IssueRow } from './tables/issues.ts';
+export type { DestinationOutcomes } from './tables/outcomes.ts';
 export { allDestinations } from './tables/statistics/attempts.ts';
 export { percentile, totalOf, type Counts } from './tables/statistics/counts.ts';
 export type { DailyUsage, NamedUsage } from './tables/usage/queries.ts';

@@ -56,18 +56,19 @@ function isEmpty({ rows, reached }: Slice<unknown>): boolean {
 }
 
 /**
- * Counts dead letters by destination and reason. Counts are kept by destination, reason and type; with other filters the matching
- * dead letters are counted.
+ * Counts dead letters by destination and reason. Counts are kept by destination, reason and type; with other filters (`readsLetters`)
+ * all matching dead letters are read.
  *
+ * @param mayGoOn asked between two slices; where it returns false, the result is undefined
  * @throws TailraceError `history-unavailable`
  */
 export async function countLetters(
   history: Pick<History, 'read'>,
   filter: ListedLetters,
-): Promise<readonly CountRow[]> {
-  const { event, userKey, sourceId } = filter;
+  mayGoOn: () => boolean = () => true,
+): Promise<readonly CountRow[] | undefined> {
   const counts = new Map<string, CountRow>();
-  if ([event, userKey, sourceId].every((value) => value === undefined)) {
+  if (!readsLetters(filter)) {
     for (const row of history.read((queries) => queries.countDeadLetters(filter))) addCount(counts, row);
     return sortedCounts(counts);
   }
@@ -77,5 +78,10 @@ export async function countLetters(
     if (!slice.reached) return sortedCounts(counts);
     after = slice.reached;
     await nextTurn();
+    if (!mayGoOn()) return undefined;
   }
+}
+
+export function readsLetters({ event, userKey, sourceId }: ListedLetters): boolean {
+  return [event, userKey, sourceId].some((value) => value !== undefined);
 }

@@ -2,8 +2,14 @@
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { test } from 'node:test';
+import { mock, test } from 'node:test';
 import { isTailraceError } from '@tailrace/errors';
+import type { History } from '@tailrace/history';
+import { listen } from '@tailrace/service';
+import { eventually } from '@tailrace/testing';
+import { Summaries } from '../history/summaries.ts';
+import { createServer } from '../http/server.ts';
+import { deadLetterRoutes } from '../replays/dead-letter-routes.ts';
 import { Places, type Asker } from './places.ts';
 import { shared, type PlacesEntry, type PlacesName } from './shared.ts';
 
@@ -74,3 +80,40 @@ for (const [name, { holder, most, ofOne, ofLimited }] of places) {
     assert.equal(left, Math.min(most - ofLimited, holder === 'token' ? 4 * ofOne : most));
   });
 }
+
+test('17.6 summaries that read many rows have places, and end when the client leaves or after 20 seconds', async () => {
+  // The letters of the event `endless` have no end.
+  const reached = [1, 1, 1];
+  const queries = {
+    listDeadLetters: ({ event }: { event?: string }) => ({
+      rows: [],
+      ...(event === 'endless' && { reached }),
+    }),
+    countDeadLetters: () => [],
+  };
+  const read = (query: (all: never) => unknown): unknown => query(queries as never);
+  const { app } = createServer([], { error: () => assert.fail('an error was logged') });
+  const history = { read } as unknown as Pick<History, 'read'>;
+  deadLetterRoutes(app, { history, summaries: new Summaries() } as never);
+  await app.ready();
+  const origin = `http://127.0.0.1:${await listen(app.server, { host: '127.0.0.1', port: 0 }, 'PORT')}`;
+  const path = '/dead-letters/summary';
+  const statusOf = async (query: string) => (await app.inject(`${path}?${query}`)).statusCode;
+  try {
+    const leaving = new AbortController();
+    const left = [1, 2].map(() =>
+      assert.rejects(fetch(`${origin}${path}?event=endless`, { signal: leaving.signal })),
+    );
+    await eventually(async () => (await statusOf('event=few')) === 429);
+    assert.equal(await statusOf('reason=client-error'), 200);
+    leaving.abort();
+    await Promise.all(left);
+    await eventually(async () => (await statusOf('event=few')) === 200);
+    let now = 0;
+    mock.method(performance, 'now', () => (now += 1_000));
+    assert.equal(await statusOf('event=endless'), 408);
+  } finally {
+    mock.restoreAll();
+    await app.close();
+  }
+});

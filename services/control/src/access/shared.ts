@@ -156,6 +156,16 @@ export const shared = {
     ofLimited: 0,
     ends: "the topics are read, at the latest after 20 seconds; or 17,500 records of a user's partition",
   },
+  summaries: {
+    kind: 'places',
+    what: 'summaries that read many rows of the history',
+    of: 'instance',
+    most: 4,
+    holder: 'token',
+    ofOne: 2,
+    ofLimited: 3,
+    ends: 'the rows are read, the client leaves, or 20 seconds have passed',
+  },
   exports: {
     kind: 'places',
     what: 'running exports',
@@ -205,10 +215,10 @@ export const shared = {
   },
   deletions: {
     kind: 'amount',
-    what: 'deletion requests that are sent',
+    what: 'deletion requests',
     of: 'system',
-    most: 'one portion of 500 records at a time, of unlimited tokens only',
-    ends: 'every user is sent',
+    most: 'one portion of 500 records is sent at a time, of unlimited tokens only',
+    ends: 'every user is sent; 180 days later for what is left then, its sources and their destinations',
   },
   suppressions: {
     kind: 'amount',

@@ -109,7 +109,7 @@ export const access: Readonly<Record<string, Access>> = {
   streamAttempts: read('list', 'streams', 'streamBytes'),
   listDeadLetters: read('list', 'nothing'),
   exportDeadLetters: read('list', 'exports'),
-  summariseDeadLetters: read('list', 'nothing'),
+  summariseDeadLetters: read('list', 'summaries'),
   getDeadLetter: read('delivery', 'records'),
   startReplay: write('replay', 'replays', 'endedReplays'),
   listReplays: read('list', 'nothing'),
@@ -118,10 +118,10 @@ export const access: Readonly<Record<string, Access>> = {
   pauseReplay: write('replay', 'nothing'),
   resumeReplay: write('replay', 'nothing'),
 
-  createDeletion: write('closed', 'deletions', 'suppressions'),
+  createDeletion: write('closed', 'deletions', 'suppressions', 'summaries'),
   listDeletions: read('closed', 'nothing'),
-  getDeletion: read('closed', 'nothing'),
-  liftDeletion: write('closed', 'deletions'),
+  getDeletion: read('closed', 'summaries'),
+  liftDeletion: write('closed', 'deletions', 'summaries'),
   createSuppressions: write('closed', 'suppressions'),
   // A list of ids of users, which a read token sees nowhere.
   listSuppressions: write('closed', 'nothing'),

@@ -6,6 +6,7 @@ import path from 'node:path';
 import { describe, test } from 'node:test';
 import type { Destination, Source } from '@tailrace/config';
 import { readCall, webhookBody } from '@tailrace/events';
+import type { OutgoingRecord } from '@tailrace/kafka';
 import type { MemoryCluster } from '@tailrace/kafka/testing';
 import { eventually } from '@tailrace/testing';
 import { formatPosition } from '@tailrace/records';
@@ -13,6 +14,7 @@ import type { UserDeletion } from '@tailrace/suppressions';
 import { openSuppressionStore } from '../suppressions/store.ts';
 import { names, newCluster } from '../testing/api.ts';
 import { openDeletions, totalOf, type Deletions } from './index.ts';
+import { encodeRequest } from './request.ts';
 
 const sources = ['app', 'off', 'quiet', 'web'].map((id): Source => ({
   id,
@@ -149,7 +151,7 @@ describe('deletion requests', { concurrency: true }, () => {
     await untilSent(deletions, 'r1');
     assert.deepEqual(sentEvents(cluster), expected(['app', users(40)], ['web', users(40)]));
     const last = cluster.records(names.deletions).at(-1)?.value?.toString() ?? '';
-    assert.ok(!last.includes('user 1'), last);
+    assert.ok(!/user 1|big_spenders/.test(last), last);
     const marks = cluster.records(names.suppressions);
     assert.deepEqual(
       marks.map(({ key }) => key?.toString()).sort(),
@@ -168,6 +170,38 @@ describe('deletion requests', { concurrency: true }, () => {
     assert.ok(
       left.every(({ key, value }) => key?.toString().startsWith('web/big_spenders/') && value === null),
     );
+  });
+
+  test('a written request is forgotten after 180 days, and one of a release before is kept without its audiences', async () => {
+    const cluster = newCluster();
+    const written = (id: string, updatedAt: string): OutgoingRecord =>
+      encodeRequest(names.deletions, {
+        id,
+        createdAt: updatedAt,
+        updatedAt,
+        users: 1,
+        content: '',
+        sources: [],
+        unaffected: [],
+        sent: 0,
+        scopes: ['web'],
+        audiences: [{ sourceId: 'web', trait: 'big_spenders' }],
+        marked: 2,
+      });
+    const records = [written('old', '2020-01-01T00:00:00.000Z'), written('new', new Date().toISOString())];
+    for (const record of records) await cluster.connect().publisher().publish(record);
+    await using deletions = await open(cluster);
+    assert.equal(deletions.get('new')?.audiences, undefined);
+    await eventually(() => deletions.get('old') === undefined);
+    assert.deepEqual(
+      cluster.records(names.deletions).map(({ key, value }) => [String(key), value === null]),
+      [
+        ['old', false],
+        ['new', false],
+        ['old', true],
+      ],
+    );
+    assert.ok(deletions.get('new'));
   });
 
   test('12.4 another instance sends exactly the rest of a stopped one', async () => {

@@ -17,14 +17,14 @@ import type { AudienceKey } from '../audiences/index.ts';
 import { entryNotFound } from '../http/errors.ts';
 import type { SuppressionStore } from '../suppressions/store.ts';
 import { ExclusiveWriter, type WriterSession } from '../records/exclusive-writer.ts';
-import { hasOldMarks, liftRequest, removeOldMarks } from './lift.ts';
+import { hasOld, liftRequest, removeOld } from './lift.ts';
 import { newRequest } from './new-request.ts';
 import { portionOf } from './portion.ts';
 import { contentOf, encodeRequest, type DeletionRequest } from './request.ts';
 import { isWritten, openDeletionView, type DeletionView } from './view.ts';
 
-export { progressOf, type OutcomeLookup, type SourceProgress } from './progress.ts';
-export { totalOf, type DeletionRequest } from './request.ts';
+export { progressOf, sentBySource } from './progress.ts';
+export { eventGroupOf, totalOf, type DeletionRequest } from './request.ts';
 export { isWritten } from './view.ts';
 
 export interface DeletionsOptions {
@@ -53,7 +53,7 @@ export interface WantedDeletion {
 
 const retryPauseMs = 300;
 const pollMs = 1_000;
-const removeMarksEveryMs = 3_600_000;
+const removeEveryMs = 3_600_000;
 
 export async function openDeletions(options: DeletionsOptions): Promise<Deletions> {
   const view = await openDeletionView(options.kafka, options.names.deletions);
@@ -69,7 +69,7 @@ export class Deletions {
   readonly #own = new Set<string>();
   readonly #sending: Promise<void>;
   #wake: (() => void) | undefined;
-  #removeMarksAt = 0;
+  #removeAt = 0;
 
   constructor(options: DeletionsOptions, view: DeletionView) {
     this.#options = options;
@@ -214,14 +214,15 @@ export class Deletions {
   }
 
   /** Once an hour. Another instance may be faster, so a failure is repeated an hour later. */
-  async #removeOldMarks(): Promise<void> {
-    if (performance.now() < this.#removeMarksAt) return;
-    this.#removeMarksAt = performance.now() + removeMarksEveryMs;
+  async #removeOld(): Promise<void> {
+    if (performance.now() < this.#removeAt) return;
+    this.#removeAt = performance.now() + removeEveryMs;
     const { names, suppressions: store, log } = this.#options;
-    if (!hasOldMarks(store, Date.now())) return;
+    const view = this.#view;
+    if (!hasOld({ store, view }, Date.now())) return;
     await this.#writer.run(async ({ publisher }) => {
-      const removed = await removeOldMarks({ publisher, names, store }, Date.now());
-      log.info({ removed }, 'old marks of deleted users removed');
+      const removed = await removeOld({ publisher, names, store, view }, Date.now());
+      log.info(removed, 'old deletion requests and marks of deleted users removed');
     });
   }
 
@@ -232,7 +233,7 @@ export class Deletions {
       const id = this.#nextUnfinished();
       try {
         if (id === undefined) {
-          await this.#removeOldMarks();
+          await this.#removeOld();
           await this.#waitForRequests();
           continue;
         }

@@ -1,8 +1,9 @@
-/** Lifts marks of deleted users: on request, or because they have no effect any more. */
+/** Lifts marks of deleted users: on request, or because they have no effect any more. Then requests are forgotten too. */
 import type { ExclusivePublisher, OutgoingRecord } from '@tailrace/kafka';
 import { deletedKey, type DeletedUser } from '@tailrace/suppressions';
 import type { TopicNames } from '@tailrace/topology';
 import type { SuppressionStore } from '../suppressions/store.ts';
+import type { DeletionView } from './view.ts';
 import { liftedRecord } from './marks.ts';
 
 /**
@@ -28,19 +29,32 @@ export async function liftRequest(options: LiftOptions, requestId: string): Prom
   );
 }
 
-/** Removes the marks that are so old that no record of the users from before is left. Resolves with their number. */
-export async function removeOldMarks(options: LiftOptions, now: number): Promise<number> {
-  const { names, store } = options;
-  return liftAll(
+interface RemovalOptions extends LiftOptions {
+  readonly names: Pick<TopicNames, 'suppressions' | 'deletions'>;
+  readonly view: Pick<DeletionView, 'writtenBefore' | 'refresh'>;
+}
+
+/** Removes the marks that are so old that no record of the users from before is left, and requests of that age. Resolves with the numbers. */
+export async function removeOld(options: RemovalOptions, now: number) {
+  const { publisher, names, store, view } = options;
+  const requests = view.writtenBefore(now - markedForMs);
+  for (let from = 0; from < requests.length; from += portion) {
+    const ids = requests.slice(from, from + portion);
+    await publisher.publish(ids.map((key) => ({ topic: names.deletions, key, value: null, partition: 0 })));
+  }
+  await view.refresh();
+  const marks = await liftAll(
     options,
     () => store.users.deletedBefore(now - markedForMs, portion),
     ({ scope, userId }) => ({ topic: names.suppressions, key: deletedKey(scope, userId), value: null }),
   );
+  return { marks, requests: requests.length };
 }
 
-/** Whether there are marks to remove. */
-export function hasOldMarks({ users }: Pick<SuppressionStore, 'users'>, now: number): boolean {
-  return users.deletedBefore(now - markedForMs, 1).length > 0;
+/** Whether there is something to remove. */
+export function hasOld({ store, view }: Pick<RemovalOptions, 'store' | 'view'>, now: number): boolean {
+  const time = now - markedForMs;
+  return store.users.deletedBefore(time, 1).length > 0 || view.writtenBefore(time).length > 0;
 }
 
 async function liftAll(

@@ -3,7 +3,7 @@ import type { ExclusiveRecord, OutgoingRecord, Partitioner } from '@tailrace/kaf
 import type { TopicNames } from '@tailrace/topology';
 import type { UserIndex } from '../suppressions/user-index.ts';
 import { markRecordOf, marksOf } from './marks.ts';
-import { deleteRecord, encodeRequest, totalOf, type DeletionRequest } from './request.ts';
+import { deleteRecord, encodeRequest, totalOf, withoutUsers, type DeletionRequest } from './request.ts';
 import { isWritten } from './view.ts';
 
 export interface PortionOptions {
@@ -39,9 +39,8 @@ export function portionOf(
   }
   for (; sent < total && !isFull(); sent += 1)
     add(deleteRecord(names.events, request, sent), partitioners.events);
-  const { userIds, ends, ...rest } = request;
-  const step: DeletionRequest = { ...rest, sent, marked, updatedAt: new Date(now).toISOString() };
-  const next = isWritten(step) ? step : { ...step, userIds, ends };
+  const step: DeletionRequest = { ...request, sent, marked, updatedAt: new Date(now).toISOString() };
+  const next = isWritten(step) ? withoutUsers(step) : step;
   add(encodeRequest(names.deletions, next));
   return { records, next };
 }

@@ -1,15 +1,10 @@
 /** The progress of a deletion request: events sent, from the request; delivery outcomes, from the history. */
-import { deletionEventId, sentOf, type DeletionRequest } from './request.ts';
+import type { DestinationOutcomes } from '@tailrace/history';
+import { sentOf, type AffectedSource, type DeletionRequest } from './request.ts';
 
-/** The outcomes of an event's deliveries: ids of destinations. */
-interface EventOutcomes {
-  readonly delivered: readonly string[];
-  readonly dead: readonly string[];
-}
-
-export interface OutcomeLookup {
-  /** By messageId; events unknown to the history are left out. */
-  outcomesOfEvents(eventIds: readonly string[]): ReadonlyMap<string, EventOutcomes>;
+export interface SourceSent extends AffectedSource {
+  /** Events written to `events`, one for each user. */
+  readonly sent: number;
 }
 
 /** Deliveries of events that were written. `waiting`: neither delivered nor dead, or unknown. */
@@ -19,41 +14,31 @@ interface Outcomes {
   readonly waiting: number;
 }
 
-export interface SourceProgress extends Outcomes {
-  readonly sourceId: string;
-  readonly destinations: readonly string[];
-  /** Events written to `events`, one for each user. */
-  readonly sent: number;
+export interface SourceProgress extends SourceSent, Outcomes {
   readonly byDestination: readonly (Outcomes & { readonly destinationId: string })[];
 }
 
-export function progressOf(request: DeletionRequest, outcomes: OutcomeLookup): SourceProgress[] {
-  return request.sources.map(({ sourceId, destinations }, nth) => {
-    const sent = sentOf(request, nth);
-    const ids = Array.from({ length: sent }, (_, user) => deletionEventId(request.id, sourceId, user));
-    const ended = { delivered: new Map<string, number>(), dead: new Map<string, number>() };
-    for (const outcome of outcomes.outcomesOfEvents(ids).values()) {
-      for (const end of ['delivered', 'dead'] as const) {
-        for (const id of outcome[end]) ended[end].set(id, (ended[end].get(id) ?? 0) + 1);
-      }
-    }
-    const of = (delivered: number, dead: number, all: number): Outcomes => ({
-      delivered,
-      dead,
-      // Negative where a destination that was connected after the request received the events too.
-      waiting: Math.max(0, all - delivered - dead),
-    });
-    const sum = (counts: ReadonlyMap<string, number>): number =>
-      [...counts.values()].reduce((total, count) => total + count, 0);
-    return {
-      sourceId,
-      destinations,
-      sent,
-      ...of(sum(ended.delivered), sum(ended.dead), sent * destinations.length),
-      byDestination: destinations.map((destinationId) => ({
-        destinationId,
-        ...of(ended.delivered.get(destinationId) ?? 0, ended.dead.get(destinationId) ?? 0, sent),
-      })),
-    };
+export function sentBySource(request: DeletionRequest): SourceSent[] {
+  return request.sources.map((source, nth) => ({ ...source, sent: sentOf(request, nth) }));
+}
+
+/** @param outcomes of the events of the source, by destination */
+export function progressOf(source: SourceSent, outcomes: readonly DestinationOutcomes[]): SourceProgress {
+  const { destinations, sent } = source;
+  const ended = new Map(outcomes.map((one) => [one.destinationId, one]));
+  const of = (delivered: number, dead: number, all: number): Outcomes => ({
+    delivered,
+    dead,
+    // Negative where a destination that was connected after the request received the events too.
+    waiting: Math.max(0, all - delivered - dead),
   });
+  const sum = (end: 'delivered' | 'dead'): number => outcomes.reduce((total, one) => total + one[end], 0);
+  return {
+    ...source,
+    ...of(sum('delivered'), sum('dead'), sent * destinations.length),
+    byDestination: destinations.map((destinationId) => {
+      const { delivered = 0, dead = 0 } = ended.get(destinationId) ?? {};
+      return { destinationId, ...of(delivered, dead, sent) };
+    }),
+  };
 }

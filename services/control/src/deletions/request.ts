@@ -28,7 +28,7 @@ export interface DeletionRequest {
    * no marks.
    */
   readonly scopes?: readonly string[] | undefined;
-  /** The audiences that the users are removed from. */
+  /** The audiences that the users are removed from. Removed, as `scopes`, with the user ids. */
   readonly audiences?: readonly AudienceKey[] | undefined;
   /** Marks and removals written so far, user by user; see marks.ts. They come before the events. */
   readonly marked?: number | undefined;
@@ -54,6 +54,12 @@ export interface UnaffectedSource {
   readonly reason: 'disabled' | 'no-destination';
 }
 
+/** What is kept of a request once everything is written. */
+export function withoutUsers(request: DeletionRequest): DeletionRequest {
+  const { userIds: _users, ends: _ends, scopes: _scopes, audiences: _audiences, ...kept } = request;
+  return kept;
+}
+
 export function totalOf({ users, sources }: Pick<DeletionRequest, 'users' | 'sources'>): number {
   return users * sources.length;
 }
@@ -70,8 +76,13 @@ export function contentOf(userIds: readonly string[], sources: readonly string[]
 }
 
 /** The messageId of the event for the `nth` user: deterministic and unique. */
-export function deletionEventId(requestId: string, sourceId: string, nth: number): string {
-  return `deletion/${hash('sha256', `${requestId}\0${sourceId}`, 'base64url').slice(0, 22)}/${nth}`;
+function deletionEventId(requestId: string, sourceId: string, nth: number): string {
+  return `${eventGroupOf(requestId, sourceId)}/${nth}`;
+}
+
+/** With which the messageIds of a source begin. */
+export function eventGroupOf(requestId: string, sourceId: string): string {
+  return `deletion/${hash('sha256', `${requestId}\0${sourceId}`, 'base64url').slice(0, 22)}`;
 }
 
 export function encodeRequest(topic: string, request: DeletionRequest): OutgoingRecord {

@@ -1,8 +1,18 @@
 /** The routes of deletion requests: create, list, read. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isTailraceError } from '@tailrace/errors';
 import type { History } from '@tailrace/history';
+import type { FastifyReply } from 'fastify';
 import Type from 'typebox';
-import { isWritten, progressOf, type DeletionRequest, type Deletions } from './index.ts';
+import {
+  eventGroupOf,
+  isWritten,
+  progressOf,
+  sentBySource,
+  type DeletionRequest,
+  type Deletions,
+} from './index.ts';
+import type { Summaries } from '../history/summaries.ts';
 import { audit } from '../http/audit.ts';
 import { maxBodyBytes, requireWellFormed, userIdsSchema } from '../suppressions/user-ids.ts';
 import { entryNotFound } from '../http/errors.ts';
@@ -61,7 +71,9 @@ const requestSchema = Type.Object({
     Type.Object({
       ...sentSchema,
       delivered: Type.Optional(
-        count('deliveries that succeeded; this and the rest are absent while the history is unavailable'),
+        count(
+          'deliveries that succeeded; this and the rest are absent while the history is unavailable or busy',
+        ),
       ),
       dead: Type.Optional(outcomeFields.dead),
       waiting: Type.Optional(outcomeFields.waiting),
@@ -85,12 +97,42 @@ const listDeletionsAnswers = {
   ),
 };
 
-export function deletionRoutes(app: Api, deletions: Deletions, history: Pick<History, 'read'>): void {
+export interface DeletionNeeds {
+  readonly deletions: Deletions;
+  readonly history: Pick<History, 'read'>;
+  readonly summaries: Summaries;
+}
+
+export function deletionRoutes(app: Api, { deletions, history, summaries }: DeletionNeeds): void {
   const route = routesOf(app, 'Deletion requests');
-  const show = (request: DeletionRequest) => ({
-    ...fieldsOf(request),
-    sources: outcomesOf(request, history),
-  });
+
+  /** A source in each turn: it may have the deliveries of 1,000 users to many destinations. */
+  const progress = async (request: DeletionRequest, mayGoOn: () => boolean) => {
+    const shown = [];
+    for (const source of sentBySource(request)) {
+      if (shown.length > 0) await nextTurn();
+      if (!mayGoOn()) return undefined;
+      const group = eventGroupOf(request.id, source.sourceId);
+      shown.push(
+        progressOf(
+          source,
+          history.read((queries) => queries.outcomesOfEvents(group)),
+        ),
+      );
+    }
+    return shown;
+  };
+
+  /** Without the outcomes where they cannot be read now: the request does not depend on them. */
+  const show = async (request: DeletionRequest, reply: FastifyReply) => {
+    const sources = await summaries
+      .read(reply, (mayGoOn) => progress(request, mayGoOn))
+      .catch((error: unknown) => {
+        if (isTailraceError(error)) return sentBySource(request);
+        throw error;
+      });
+    return { ...fieldsOf(request), sources };
+  };
 
   route.post('/deletions', {
     operationId: 'createDeletion',
@@ -109,7 +151,7 @@ export function deletionRoutes(app: Api, deletions: Deletions, history: Pick<His
       audit(request, 'deletion.create', `deletion/${id ?? 'new'}`);
       const created = await deletions.create({ id, userIds, sources });
       void reply.header('location', `/v1/deletions/${created.request.id}`);
-      return reply.status(created.isNew ? 202 : 200).send(show(created.request));
+      return reply.status(created.isNew ? 202 : 200).send(await show(created.request, reply));
     },
   });
   route.get('/deletions', {
@@ -128,7 +170,7 @@ export function deletionRoutes(app: Api, deletions: Deletions, history: Pick<His
       );
       const show = (request: DeletionRequest) => ({
         ...fieldsOf(request),
-        sources: withoutOutcomes(request),
+        sources: sentBySource(request),
       });
       return { ...page, items: page.items.map(show) };
     },
@@ -137,9 +179,9 @@ export function deletionRoutes(app: Api, deletions: Deletions, history: Pick<His
     operationId: 'getDeletion',
     summary: 'Get a deletion request with its delivery outcomes',
     response: { 200: named('Deletion', requestSchema) },
-    handler: ({ params }) => {
+    handler: ({ params }, reply) => {
       const found = deletions.get(params.id);
-      if (found) return show(found);
+      if (found) return show(found, reply);
       throw entryNotFound('deletion request', params.id);
     },
   });
@@ -151,31 +193,13 @@ export function deletionRoutes(app: Api, deletions: Deletions, history: Pick<His
       'this alone: deliveries that have ended stay ended, and receivers keep what they have deleted.',
     response: { 200: requestSchema },
     errors: ['conflict'],
-    handler: async (request) => {
+    handler: async (request, reply) => {
       const { id } = request.params;
       audit(request, 'deletion.lift', `deletion/${id}`);
-      return show(await deletions.lift(id));
+      return show(await deletions.lift(id), reply);
     },
   });
 }
-
-/** Without the outcomes of deliveries while the history is unavailable: the request does not depend on it. */
-function outcomesOf(request: DeletionRequest, history: Pick<History, 'read'>) {
-  try {
-    return history.read((queries) => progressOf(request, queries));
-  } catch (error) {
-    if (isTailraceError(error, 'history-unavailable')) return withoutOutcomes(request);
-    throw error;
-  }
-}
-
-function withoutOutcomes(request: DeletionRequest) {
-  return progressOf(request, noOutcomes).map(({ sourceId, destinations, sent }) => {
-    return { sourceId, destinations, sent };
-  });
-}
-
-const noOutcomes = { outcomesOfEvents: () => new Map<never, never>() };
 
 function fieldsOf(request: DeletionRequest) {
   const { id, createdAt, updatedAt, users, unaffected, liftedAt } = request;

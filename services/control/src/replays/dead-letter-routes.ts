@@ -10,7 +10,7 @@ import {
 } from '@tailrace/deadletters';
 import { TailraceError } from '@tailrace/errors';
 import { eventTypes, formatInstant } from '@tailrace/events';
-import { countLetters, type History } from '@tailrace/history';
+import { countLetters, readsLetters, type History } from '@tailrace/history';
 import type { FastifyRequest } from 'fastify';
 import Type, { type Static } from 'typebox';
 import { listedOf, reachesDelivery } from '../access/limits.ts';
@@ -21,6 +21,7 @@ import type { RecordReader } from '../records/reader.ts';
 import { userKeySchema } from '../history/delivery-routes.ts';
 import { csvRoute, type Exports } from '../history/export.ts';
 import { historyPage } from '../history/page.ts';
+import { longestSummaryMs, type Summaries } from '../history/summaries.ts';
 import { invalidField } from '../http/errors.ts';
 import { periodOf, periodParameters } from '../http/moment.ts';
 import { closedObject, namedObject, optionalText, time } from '../http/schemas.ts';
@@ -86,6 +87,7 @@ export interface DeadLetterNeeds {
   readonly topic: string;
   readonly history: Pick<History, 'read'>;
   readonly exports: Exports;
+  readonly summaries: Summaries;
 }
 
 const exported = [
@@ -145,7 +147,10 @@ const getDeadLetterAnswers = {
   }),
 };
 
-export function deadLetterRoutes(app: Api, { records, topic, history, exports }: DeadLetterNeeds): void {
+export function deadLetterRoutes(
+  app: Api,
+  { records, topic, history, exports, summaries }: DeadLetterNeeds,
+): void {
   const route = routesOf(app, 'Dead letters', ['history-unavailable']);
   const list = async (
     query: Static<typeof listedPage>,
@@ -185,11 +190,15 @@ export function deadLetterRoutes(app: Api, { records, topic, history, exports }:
     operationId: 'summariseDeadLetters',
     summary: 'Count dead letters by destination and reason',
     description:
-      '`since` and `until` are rounded down to a minute, unless `event` or `userId` is given, or the token is limited to sources.',
+      'With `event` or `userId`, or a token that is limited to sources, all matching dead letters are read, for up to ' +
+      `${longestSummaryMs / 1_000} seconds. Otherwise \`since\` and \`until\` are rounded down to a minute.`,
     querystring: summariseDeadLettersQuery,
     response: summariseDeadLettersAnswers,
-    handler: async ({ query, caller }) => {
-      const rows = await countLetters(history, { ...filterOf(query), ...listedOf(caller, query) });
+    errors: ['took-too-long'],
+    handler: async ({ query, caller }, reply) => {
+      const filter = { ...filterOf(query), ...listedOf(caller, query) };
+      const count = (mayGoOn?: () => boolean) => countLetters(history, filter, mayGoOn);
+      const rows = readsLetters(filter) ? await summaries.read(reply, count) : ((await count()) ?? []);
       const sum = (of: (row: CountRow) => number): number => rows.reduce((total, row) => total + of(row), 0);
       return {
         deadLetters: sum(({ deadLetters }) => deadLetters),
