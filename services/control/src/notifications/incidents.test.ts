@@ -13,11 +13,12 @@ const all: Notification = { id: 'all', enabled: true, webhook: { url: 'https://e
 interface Given {
   readonly reported?: Readonly<Record<string, ReportedDestination>>;
   readonly disabled?: readonly string[];
+  readonly paused?: readonly string[];
   /** Minutes since the latest call, by source. */
   readonly silent?: Readonly<Record<string, number>> | undefined;
 }
 
-function factsOf({ reported = {}, disabled = [], silent }: Given): Facts {
+function factsOf({ reported = {}, disabled = [], paused = [], silent }: Given): Facts {
   const sources = Object.keys(silent ?? {}).map((id): Source => ({
     id,
     writeKeys: ['wk_test'],
@@ -28,7 +29,9 @@ function factsOf({ reported = {}, disabled = [], silent }: Given): Facts {
       source: (id) => sources.find((one) => one.id === id),
       sources: () => sources,
       destination: (id) =>
-        id === 'deleted' ? undefined : ({ id, enabled: !disabled.includes(id) } as unknown as Destination),
+        id === 'deleted'
+          ? undefined
+          : ({ id, enabled: !disabled.includes(id), paused: paused.includes(id) } as unknown as Destination),
     },
     reported: { destination: (id) => reported[id] ?? {}, destinations: () => Object.keys(reported) },
     receivedAt:
@@ -41,10 +44,12 @@ const found = (notification: Notification, facts: Facts): readonly Incident[] =>
 const keysOf = (facts: Facts, notification: Notification = all): string[] =>
   found(notification, facts).map(({ key }) => key);
 
-test('a destination is failing after ten minutes, unless it is disabled or deleted', () => {
+test('a destination is failing after ten minutes, unless it is disabled, paused or deleted, or was since', () => {
   const failing = (minutes: number): ReportedDestination => ({ failingSince: minutesAgo(minutes) });
-  const reported = { a: failing(9), b: failing(10), c: failing(30), off: failing(30), deleted: failing(30) };
-  assert.deepEqual(keysOf(factsOf({ reported, disabled: ['off'] })), [
+  const stopped = { ...failing(30), stopped: true };
+  const inactive = { off: failing(30), paused: failing(30), deleted: failing(30), stopped };
+  const reported = { a: failing(9), b: failing(10), c: failing(30), ...inactive };
+  assert.deepEqual(keysOf(factsOf({ reported, disabled: ['off'], paused: ['paused'] })), [
     'destination.failing/c',
     'destination.failing/b',
   ]);
@@ -118,7 +123,7 @@ test('a thousand incidents are one message of bounded size', () => {
   );
   const facts = factsOf({ reported });
   const changes = changesOf(found(all, facts), new Set(), facts);
-  const message = messageOf('all', changes, new Map(), { config: facts.config, now });
+  const message = messageOf('all', changes, new Map(), { ...facts, now });
   assert.equal(message.title, '1000 new problems');
   assert.deepEqual([message.opened.length, message.openedCount, message.openCount], [20, 1_000, 1_000]);
   assert.deepEqual(linesOf(message).slice(-2), ['and 980 more', 'Open now: 1000']);
@@ -141,7 +146,7 @@ test('a message says what began and what is over, and Slack cannot take its text
   const facts = factsOf({ reported: { a: { failingSince: minutesAgo(15), reason: '<!channel>' } } });
   const told = new Map([['deliveries.dead/b', { since: minutesAgo(90) }]]);
   const changes = changesOf(found(all, facts), new Set(told.keys()), facts);
-  const message = messageOf('all', changes, told, { config: facts.config, now });
+  const message = messageOf('all', changes, told, { ...facts, now });
   assert.deepEqual(linesOf(message), [
     'a has been failing since 2026-11-27 11:45 UTC: <!channel>',
     'b has had no further dead letters for an hour',

@@ -90,13 +90,15 @@ export function incidentsOf(
 function ofDestination(id: string, { config, reported }: Facts, now: number): Incident[] {
   const destination = config.destination(id);
   if (!destination) return [];
-  const { failingSince, reason, deadSince, deadUntil, dead, disabledSince } = reported.destination(id);
+  const { failingSince, stopped, reason, deadSince, deadUntil, dead, disabledSince } =
+    reported.destination(id);
   const found: Incident[] = [];
   const add = (event: NotificationEvent, since: number, detail?: string): void => {
     found.push(incident(event, id, since, detail));
   };
   const failing = timeOf(failingSince);
-  if (destination.enabled && now - failing >= failingForMs) add('destination.failing', failing, reason);
+  const mayFail = destination.enabled && destination.paused !== true && stopped !== true;
+  if (mayFail && now - failing >= failingForMs) add('destination.failing', failing, reason);
   const died = timeOf(deadUntil);
   if (now - died < withoutDeadMs) add('deliveries.dead', timeOf(deadSince) || died, reasonsOf(dead));
   const disabled = timeOf(disabledSince);

@@ -1,7 +1,7 @@
 /** The message of a notification, and its form for each channel. Pure. */
-import type { ConfigLookup, NotificationEvent } from '@tailrace/config';
+import type { NotificationEvent } from '@tailrace/config';
 import { formatInstant } from '@tailrace/events';
-import { incidentOf, type Changes, type Incident } from './incidents.ts';
+import { incidentOf, type Changes, type Facts, type Incident } from './incidents.ts';
 
 /** One incident, or the end of one. */
 export interface Item {
@@ -43,7 +43,7 @@ export function messageOf(
   notification: string,
   { opened, over, open }: Changes,
   since: ReadonlyMap<string, { readonly since: string }>,
-  { config, now }: { readonly config: Pick<ConfigLookup, 'source' | 'destination'>; readonly now: number },
+  { now, ...facts }: Pick<Facts, 'config' | 'reported'> & { readonly now: number },
 ): Message {
   const ended = over.map((key) => incidentOf(key, Date.parse(since.get(key)?.since ?? '') || now));
   const firstOpened = opened[0];
@@ -51,7 +51,7 @@ export function messageOf(
   const openedTitle =
     opened.length === 1 && firstOpened ? openedText(firstOpened) : `${opened.length} new problems`;
   const overTitle =
-    ended.length === 1 && firstEnded ? overText(firstEnded, config) : `${ended.length} problems resolved`;
+    ended.length === 1 && firstEnded ? overText(firstEnded, facts) : `${ended.length} problems resolved`;
   const parts = [opened.length > 0 ? openedTitle : '', ended.length > 0 ? overTitle : ''];
   return {
     notification,
@@ -60,7 +60,7 @@ export function messageOf(
     at: formatInstant(now),
     opened: opened.slice(0, listed).map((one) => itemOf(one, openedText(one))),
     openedCount: opened.length,
-    over: ended.slice(0, listed).map((one) => itemOf(one, overText(one, config))),
+    over: ended.slice(0, listed).map((one) => itemOf(one, overText(one, facts))),
     overCount: ended.length,
     openCount: open,
   };
@@ -104,13 +104,18 @@ function openedText({ event, subject, since, detail }: Incident): string {
 
 function overText(
   { event, subject }: Incident,
-  config: Pick<ConfigLookup, 'source' | 'destination'>,
+  { config, reported }: Pick<Facts, 'config' | 'reported'>,
 ): string {
-  const entry = event === 'source.silent' ? config.source(subject) : config.destination(subject);
+  const destination = config.destination(subject);
+  const entry = event === 'source.silent' ? config.source(subject) : destination;
   if (!entry) return `${subject} was deleted`;
   switch (event) {
     case 'destination.failing':
-      return entry.enabled ? `${subject} has recovered` : `${subject} was failing and is disabled`;
+      if (!entry.enabled) return `${subject} was failing and is disabled`;
+      if (destination?.paused) return `${subject} was failing and is paused`;
+      return reported.destination(subject).stopped
+        ? `${subject} was failing until it was paused or disabled`
+        : `${subject} has recovered`;
     case 'deliveries.dead':
       return `${subject} has had no further dead letters for an hour`;
     case 'destination.disabled':

@@ -149,6 +149,34 @@ describe('a destination that fails', () => {
     assert.deepEqual(told(receiver), [[1, 0]]);
   });
 
+  for (const { how, stop, start } of [
+    { how: 'disabled', stop: { enabled: false }, start: { enabled: true } },
+    { how: 'paused', stop: { paused: true }, start: { paused: null } },
+  ]) {
+    test(`is not failing while it is ${how}, and has to fail anew for it afterwards`, async () => {
+      await using receiver = await openReceiver();
+      await using api = await open();
+      await createDestinations(api, 'crm');
+      await create(api, { id: 'hook', events: ['destination.failing'], webhook: { url: receiver.url } });
+      await fail(api, 'crm');
+      await eventually(async () => (await statusOf(api, 'hook'))['openCount'] === 1);
+      const change = (body: object) =>
+        api.expect(200, { method: 'PATCH', path: '/v1/destinations/crm', body });
+      await change(stop);
+      await eventually(() => receiver.received.length === 2);
+      await change(start);
+      await api.turns(20);
+      assert.deepEqual(told(receiver), [
+        [1, 0],
+        [0, 1],
+      ]);
+      assert.deepEqual(textsOf(receiver.received[1]?.body['over']), [`crm was failing and is ${how}`]);
+      await fail(api, 'crm');
+      await eventually(() => receiver.received.length === 3);
+      assert.equal(textsOf(receiver.received[2]?.body['opened']).length, 1);
+    });
+  }
+
   test('is one of many in one message where many fail together', async () => {
     await using receiver = await openReceiver();
     await using api = await open();

@@ -158,7 +158,7 @@ export function startNotifier(options: NotifierOptions) {
       ]);
       return;
     }
-    const message = messageOf(id, { opened, over: recovered, open }, before, { config, now: seen.now });
+    const message = messageOf(id, { opened, over: recovered, open }, before, seen);
     const sent = await send(notification, { message, group, resolved });
     messages.inc({ channel: channelOf(notification), outcome: sent.ok ? 'sent' : 'failed' });
     const at = formatInstant(Date.now());

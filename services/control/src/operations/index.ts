@@ -8,7 +8,7 @@
  * Events cause no events: attempts and dead letters of the built-in source are left out.
  */
 import { setTimeout as wait } from 'node:timers/promises';
-import { builtInSource, type ConfigView } from '@tailrace/config';
+import { builtInSource, type ConfigView, type Destination } from '@tailrace/config';
 import { isTailraceError } from '@tailrace/errors';
 import type { History } from '@tailrace/history';
 import type { ExclusiveRecord, Kafka, KafkaLog, OutgoingRecord } from '@tailrace/kafka';
@@ -105,6 +105,8 @@ function startOperations(options: OperationsOptions, reported: Reported, changes
   const streaks = new Map<string, Streak>();
   const dead = createDeadLetterCounts(deadSpanMs);
   const disabled = watchDisabled(config);
+  /** Destinations that are or were paused or disabled, until that is remembered of those that fail. */
+  const newlyStopped = new Set(config.destinations().flatMap((one) => (isSending(one) ? [] : [one.id])));
   // Changes from before the first start are not reported.
   let configFrom = Math.min(reported.config()?.offset ?? changes.offset, changes.offset);
 
@@ -112,11 +114,16 @@ function startOperations(options: OperationsOptions, reported: Reported, changes
     () => {
       disabled.close();
     },
+    config.onChange(({ kind, id }) => {
+      if (kind !== 'destination' || isSending(config.destination(id))) return;
+      streaks.delete(id);
+      newlyStopped.add(id);
+    }),
     history.onAttempt((attempt) => {
       const { sourceId, destinationId, startedAt } = attempt;
       const at = Date.parse(startedAt);
       if (sourceId === builtInSource.id || !(at > Date.now() - maxAgeMs)) return;
-      if (config.destination(destinationId)) {
+      if (isSending(config.destination(destinationId))) {
         streaks.set(destinationId, withAttempt(streaks.get(destinationId), attempt, at));
       }
     }),
@@ -140,17 +147,27 @@ function startOperations(options: OperationsOptions, reported: Reported, changes
     };
     const forget = (id: string) => encodeReported(names.destinationsHealth, id, {});
     for (const [id, streak] of streaks) {
-      const { failingSince } = reported.destination(id);
+      const { failingSince, stopped } = reported.destination(id);
       if (!config.destination(id)) streaks.delete(id);
-      else if (failingSince === undefined && isFailing(streak, failingAfterMs)) {
+      else if ((failingSince === undefined || stopped) && isFailing(streak, failingAfterMs)) {
         const failingSince = new Date(streak.since).toISOString();
-        remember(id, failingEvent(id, streak), { failingSince, reason: streak.reason });
+        remember(id, failingEvent(id, streak), {
+          failingSince,
+          reason: streak.reason,
+          stopped: undefined,
+        });
       } else if (failingSince !== undefined && hasRecovered(streak, failingAfterMs, now)) {
         remember(id, recoveredEvent(id, failingSince, streak), {
           failingSince: undefined,
           reason: undefined,
+          stopped: undefined,
         });
       }
+    }
+    for (const id of newlyStopped) {
+      const { failingSince, stopped } = reported.destination(id);
+      if (failingSince === undefined || stopped) newlyStopped.delete(id);
+      else remember(id, undefined, { stopped: true });
     }
     for (const id of reported.destinations()) {
       const { disabledSince } = reported.destination(id);
@@ -267,6 +284,10 @@ function startOperations(options: OperationsOptions, reported: Reported, changes
       await Promise.all([reported.close(), changes.close()]);
     },
   };
+}
+
+function isSending(destination: Destination | undefined): boolean {
+  return destination?.enabled === true && destination.paused !== true;
 }
 
 /** Dead letters without an hour between them are counted together. */

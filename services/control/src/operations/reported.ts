@@ -9,6 +9,8 @@ import { objectIn } from '@tailrace/records';
 export interface ReportedDestination {
   /** Since when the destination fails; absent while it does not, or that was not reported. */
   readonly failingSince?: string | undefined;
+  /** Whether it was paused or disabled since, so that it has to fail anew. */
+  readonly stopped?: boolean | undefined;
   /** Why it fails; absent as `failingSince`, and where a release before wrote it. */
   readonly reason?: string | undefined;
   /** Up to when its dead letters have been reported. */
