@@ -261,7 +261,7 @@ export async function openControl(
       audienceRoutes(api, audiences, config);
       notificationRoutes(api, { config, messenger, notifier });
       tokenRoutes(api, config);
-      auditRoutes(api, kafka, names.audit);
+      auditRoutes(api, { kafka, topic: names.audit, signal });
       done();
     },
     { prefix: '/v1' },

@@ -154,7 +154,7 @@ export const shared = {
     holder: 'token',
     ofOne: 2,
     ofLimited: 0,
-    ends: "the topics are read, at the latest after 20 seconds; or 17,500 records of a user's partition",
+    ends: "the topics are read, or 17,500 records of a user's partition, at the latest after 20 seconds",
   },
   summaries: {
     kind: 'places',
@@ -204,7 +204,7 @@ export const shared = {
     holder: 'token',
     ofOne: 2,
     ofLimited: 0,
-    ends: '17,500 records are read',
+    ends: '17,500 records are read, at the latest after 20 seconds',
   },
   recalls: {
     kind: 'amount',

@@ -14,7 +14,7 @@ import { instanceId, interruptPreviousSyncs } from './instance.ts';
 import { addCurrentMembers } from './sync/current-members.ts';
 import { silentProblem, stoppedProblem } from './sync/problems.ts';
 import { readMembers, type MembershipFormat } from './read-members.ts';
-import { takeRoom, unlessAborted, type Room } from './room.ts';
+import { takeRoom, type Room } from './room.ts';
 import {
   audienceKey,
   previewedUsers,
@@ -99,10 +99,7 @@ export class Audiences {
     const { kafka, names, users } = this.#options;
     const { membership, signal } = room;
     await users.refresh();
-    await unlessAborted(
-      signal,
-      addCurrentMembers(kafka, names, { audience: key, users, membership, signal }),
-    );
+    await room.unlessAborted(addCurrentMembers(kafka, names, { audience: key, users, membership, signal }));
     const { added, removed } = membership.counts();
     const joining = membership.first(true, previewedUsers);
     return { ...counts, added, removed, joining, leaving: membership.first(false, previewedUsers) };
@@ -168,7 +165,7 @@ export class Audiences {
 
   async #read(upload: Upload, room: Room) {
     const key = await this.#targetOf(upload);
-    const { read, members } = await unlessAborted(room.signal, this.#receive(upload, room));
+    const { read, members } = await room.unlessAborted(this.#receive(upload, room));
     if (members === 0 && (this.#find(key)?.members ?? 0) > 0 && !upload.allowEmpty) {
       throw new TailraceError('invalid-membership', emptyMessage);
     }

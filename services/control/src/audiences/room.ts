@@ -1,6 +1,7 @@
 /** What an upload and its sync take up until they have ended: a place, the file of the members, and the time of a limited token. */
 import { TailraceError } from '@tailrace/errors';
 import { amounts, shared } from '../access/shared.ts';
+import { unlessAborted } from '../records/deadline.ts';
 import { openMembership, type Membership } from './sync/membership.ts';
 import { tooLongProblem, type Problem } from './sync/problems.ts';
 
@@ -47,23 +48,17 @@ export class Room implements Disposable {
     return new Room(this.#taken.move(), this.membership, this.signal);
   }
 
+  /** @throws TailraceError once the signal is aborted, with its problem */
+  unlessAborted<T>(work: Promise<T>): Promise<T> {
+    return unlessAborted(this.signal, work, problemError);
+  }
+
   [Symbol.dispose](): void {
     this.#taken.dispose();
   }
 }
 
-/** @throws TailraceError once the signal is aborted, with its problem */
-export async function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
-  const aborted = Promise.withResolvers<never>();
-  const onAbort = (): void => {
-    const { code, message } = signal.reason as Problem;
-    aborted.reject(new TailraceError(code, message));
-  };
-  signal.addEventListener('abort', onAbort);
-  if (signal.aborted) onAbort();
-  try {
-    return await Promise.race([work, aborted.promise]);
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-  }
+function problemError(problem: unknown): TailraceError {
+  const { code, message } = problem as Problem;
+  return new TailraceError(code, message);
 }

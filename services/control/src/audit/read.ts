@@ -2,6 +2,7 @@
 import type { Kafka } from '@tailrace/kafka';
 import { decodeAudit, type AuditRecord } from '@tailrace/records';
 import { readBackward, type BackwardPage } from '../records/backward.ts';
+import { unlessAborted } from '../records/deadline.ts';
 
 export type AuditKafka = Pick<Kafka, 'offsets' | 'offsetsAt' | 'scan'>;
 
@@ -21,11 +22,16 @@ export async function readAudit(
   kafka: AuditKafka,
   topic: string,
   filter: AuditFilter,
-  { limit, before }: { readonly limit: number; readonly before: number | undefined },
+  {
+    limit,
+    before,
+    signal,
+  }: { readonly limit: number; readonly before: number | undefined; readonly signal: AbortSignal },
 ): Promise<BackwardPage<AuditRecord>> {
   const { since } = filter;
-  const first = since === undefined ? undefined : (await kafka.offsetsAt(topic, since)).get(0);
-  return readBackward(kafka, { topic, partition: 0, limit, before, first }, ({ value }) => {
+  const first =
+    since === undefined ? undefined : (await unlessAborted(signal, kafka.offsetsAt(topic, since))).get(0);
+  return readBackward(kafka, { topic, partition: 0, limit, before, first, signal }, ({ value }) => {
     const record = decodeAudit(value);
     return record && isWanted(record, filter) ? record : undefined;
   });

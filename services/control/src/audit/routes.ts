@@ -6,6 +6,8 @@ import { periodOf, periodParameters } from '../http/moment.ts';
 import { closedObject, named } from '../http/schemas.ts';
 import { cursorsOf, pageOf, pageParameters } from '../http/page.ts';
 import { routesOf, type Api } from '../http/api.ts';
+import { mostRead } from '../records/backward.ts';
+import { searchDeadline, searchTimeoutMs } from '../records/deadline.ts';
 import { readAudit, type AuditKafka } from './read.ts';
 
 const exactly = (what: string) =>
@@ -22,8 +24,15 @@ const listAuditQuery = closedObject({
   ...pageParameters,
 });
 
-/** @param topic the topic `audit` */
-export function auditRoutes(app: Api, kafka: AuditKafka, topic: string): void {
+export interface AuditNeeds {
+  readonly kafka: AuditKafka;
+  /** The topic `audit`. */
+  readonly topic: string;
+  /** Ends running readings. */
+  readonly signal: AbortSignal;
+}
+
+export function auditRoutes(app: Api, { kafka, topic, signal }: AuditNeeds): void {
   const route = routesOf(app, 'Audit');
   /** A reading takes up to 17,500 records, so that a few at a time bound memory. */
   const places = new Places('auditReadings');
@@ -32,7 +41,7 @@ export function auditRoutes(app: Api, kafka: AuditKafka, topic: string): void {
     summary: 'List the audit log, newest first',
     description:
       'Changes, reads of bodies and refused requests of the last 90 days, over the API and by commands on Kafka. A page may have fewer ' +
-      'entries than `limit`, or none, and a `next`: a request reads up to 17,500 records.',
+      `entries than \`limit\`, or none, and a \`next\`: a request reads up to ${mostRead.toLocaleString('en')} records, for up to ${searchTimeoutMs / 1_000} seconds.`,
     querystring: listAuditQuery,
     response: { 200: pageOf(named('AuditEntry', auditSchema)) },
     handler: async ({ query, caller }) => {
@@ -40,7 +49,7 @@ export function auditRoutes(app: Api, kafka: AuditKafka, topic: string): void {
       const [before] = cursors.decode(cursor) ?? [];
       const filter = { action, target, actor, outcome, ...periodOf(query) };
       using _place = places.take(caller);
-      const page = await readAudit(kafka, topic, filter, { limit, before });
+      const page = await readAudit(kafka, topic, filter, { limit, before, signal: searchDeadline(signal) });
       return {
         items: page.found,
         ...(page.before !== undefined && { next: cursors.encode([page.before]) }),

@@ -8,6 +8,7 @@ import { parseJson, wholeDigits, type JsonObject } from '@tailrace/events';
 import type { ConsumedRecord, Kafka } from '@tailrace/kafka';
 import { lookUpSource, sourceReference } from '@tailrace/routing';
 import type { TopicNames } from '@tailrace/topology';
+import { scanUntil, searchDeadline } from '../records/deadline.ts';
 
 export type EventOutcome =
   | 'rejected'
@@ -57,7 +58,6 @@ export interface ExplainerDependencies {
   readonly signal: AbortSignal;
 }
 
-export const searchTimeoutMs = 20_000;
 const maxRecords = 20;
 
 /**
@@ -70,7 +70,7 @@ export async function explainEvent(
   eventId: string,
   since: number,
 ): Promise<Explanation> {
-  const timeout = AbortSignal.any([signal, AbortSignal.timeout(searchTimeoutMs)]);
+  const timeout = searchDeadline(signal);
   const mayBeOfEvent = recordsOf(eventId);
   const [rejected = [], [accepted] = [], [waiting] = []] = await Promise.all(
     [names.eventsRejected, names.events, names.eventsWaiting].map((topic) =>
@@ -109,16 +109,9 @@ async function find(
   isWanted: (record: ConsumedRecord) => boolean,
 ): Promise<ConsumedRecord[]> {
   const found: ConsumedRecord[] = [];
-  const scan = await kafka.scan({ topic, since });
-  const close = (): void => void scan.close();
-  signal.addEventListener('abort', close, { once: true });
-  try {
-    for await (const records of scan) {
-      for (const record of records) if (isWanted(record)) found.push(detach(record));
-      if (signal.aborted || found.length >= maxRecords) break;
-    }
-  } finally {
-    signal.removeEventListener('abort', close);
+  for await (const records of scanUntil(signal, kafka, { topic, since })) {
+    for (const record of records) if (isWanted(record)) found.push(detach(record));
+    if (found.length >= maxRecords) break;
   }
   return found;
 }

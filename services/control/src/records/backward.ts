@@ -1,8 +1,9 @@
 /**
  * Reads a partition from its end towards its beginning, in slices. A request reads a bounded number of records; where these do not
- * fill a page, the answer has an offset before which the next request continues.
+ * fill a page, or not before its deadline, the answer has an offset before which the next request continues.
  */
 import type { ConsumedRecord, Kafka } from '@tailrace/kafka';
+import { scanUntil, searchTimedOut, unlessAborted } from './deadline.ts';
 
 export interface Backward {
   readonly topic: string;
@@ -12,6 +13,8 @@ export interface Backward {
   readonly before?: number | undefined;
   /** The offset of the first record that is read. Default: that of the partition. */
   readonly first?: number | undefined;
+  /** Aborted at the deadline: the page then has what was read. */
+  readonly signal: AbortSignal;
 }
 
 export interface BackwardPage<Found> {
@@ -28,13 +31,16 @@ const slices = [500, 2_000, 5_000, 10_000];
 /** The records of one request. */
 export const mostRead = slices.reduce((sum, size) => sum + size, 0);
 
-/** @param read undefined for a record that is not wanted */
+/**
+ * @param read undefined for a record that is not wanted
+ * @throws TailraceError `kafka-unavailable` where not even one slice was read before the deadline
+ */
 export async function readBackward<Found>(
   kafka: Pick<Kafka, 'offsets' | 'scan'>,
-  { topic, partition, limit, before, first = 0 }: Backward,
+  { topic, partition, limit, before, first = 0, signal }: Backward,
   read: (record: ConsumedRecord) => Found | undefined,
 ): Promise<BackwardPage<Found>> {
-  const { low = 0, high = 0 } = (await kafka.offsets(topic)).get(partition) ?? {};
+  const { low = 0, high = 0 } = (await unlessAborted(signal, kafka.offsets(topic))).get(partition) ?? {};
   const found: { readonly item: Found; readonly offset: number }[] = [];
   const begin = Math.max(low, first);
   let end = Math.min(before ?? high, high);
@@ -45,12 +51,18 @@ export async function readBackward<Found>(
     const slice: typeof found = [];
     let since: number | undefined;
     const starts = new Map([[partition, start]]);
-    for await (const records of await kafka.scan({ topic, starts, ends: new Map([[partition, end]]) })) {
+    const ends = new Map([[partition, end]]);
+    for await (const records of scanUntil(signal, kafka, { topic, starts, ends })) {
       for (const record of records) {
         since ??= record.timestamp;
         const item = read(record);
         if (item !== undefined) slice.push({ item, offset: record.offset });
       }
+    }
+    // The newest records of this slice may be missing.
+    if (signal.aborted) {
+      if (size === slices[0]) throw searchTimedOut();
+      break;
     }
     found.push(...slice.reverse());
     oldest = since ?? oldest;

@@ -2,6 +2,7 @@
 import type { Kafka } from '@tailrace/kafka';
 import type { DeletedUsers } from '@tailrace/suppressions';
 import { audienceKey, createMembershipReader, type Audience } from '../audiences/state/records.ts';
+import { scanUntil } from '../records/deadline.ts';
 
 type MembershipReader = ReturnType<typeof createMembershipReader>;
 
@@ -36,24 +37,16 @@ export async function readUserAudiences(
   );
   const ending = Buffer.from(`/${userId}`);
   const members = new Map<string, Audience>();
-  const scan = await kafka.scan({ topic });
-  const close = (): void => void scan.close();
-  signal.addEventListener('abort', close, { once: true });
-  try {
-    for await (const records of scan) {
-      if (signal.aborted) break;
-      for (const record of records) {
-        if (record.key?.subarray(-ending.length).equals(ending) !== true) continue;
-        const key = record.key.toString();
-        const found = wanted.get(key);
-        const membership = found?.read(record);
-        if (!found || membership?.kind !== 'member') continue;
-        if (membership.change.isMember) members.set(key, found.audience);
-        else members.delete(key);
-      }
+  for await (const records of scanUntil(signal, kafka, { topic })) {
+    for (const record of records) {
+      if (record.key?.subarray(-ending.length).equals(ending) !== true) continue;
+      const key = record.key.toString();
+      const found = wanted.get(key);
+      const membership = found?.read(record);
+      if (!found || membership?.kind !== 'member') continue;
+      if (membership.change.isMember) members.set(key, found.audience);
+      else members.delete(key);
     }
-  } finally {
-    signal.removeEventListener('abort', close);
   }
   const audiences = [...members.values()].sort((a, b) => (audienceKey(a) < audienceKey(b) ? -1 : 1));
   return { audiences, isComplete: !signal.aborted };

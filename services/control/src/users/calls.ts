@@ -2,6 +2,7 @@
 import type { ConsumedRecord, Kafka } from '@tailrace/kafka';
 import { describeCall, parse, textOrDigits, type Accepted, type SourceLookUp } from '../history/why.ts';
 import { readBackward, type BackwardPage } from '../records/backward.ts';
+import { unlessAborted } from '../records/deadline.ts';
 
 export interface UserCall extends Accepted {
   readonly eventId: string | undefined;
@@ -13,7 +14,7 @@ export async function readUserCalls(
   topic: string,
   { userId, config, ...page }: UserCallsQuery,
 ): Promise<BackwardPage<UserCall>> {
-  const { partitionOf } = await kafka.partitioner(topic);
+  const { partitionOf } = await unlessAborted(page.signal, kafka.partitioner(topic));
   const written = Buffer.from(JSON.stringify(userId).slice(1, -1));
   const read = (record: ConsumedRecord): UserCall | undefined => {
     if (record.value?.includes(written) !== true) return undefined;
@@ -30,4 +31,5 @@ interface UserCallsQuery {
   readonly config: SourceLookUp;
   readonly limit: number;
   readonly before: number | undefined;
+  readonly signal: AbortSignal;
 }

@@ -7,11 +7,11 @@ import type { TopicNames } from '@tailrace/topology';
 import Type from 'typebox';
 import type { Places } from '../access/places.ts';
 import type { Audiences } from '../audiences/index.ts';
-import { searchTimeoutMs } from '../history/why.ts';
 import { cursorsOf, pageOf, pageQuery } from '../http/page.ts';
 import { routesOf, type Api } from '../http/api.ts';
 import { namedObject, optionalText, time } from '../http/schemas.ts';
 import { mostRead } from '../records/backward.ts';
+import { searchDeadline, searchTimeoutMs } from '../records/deadline.ts';
 import { readUserAudiences } from './audiences.ts';
 import { readUserCalls, type UserCall } from './calls.ts';
 
@@ -60,8 +60,9 @@ export function userRoutes(app: Api, needs: UserNeeds): void {
     operationId: 'listUserCalls',
     summary: 'List the past calls of a user, newest first',
     description:
-      `From the topic events, while it keeps them. A request reads up to ${mostRead.toLocaleString('en')} records, so a page may have fewer calls than ` +
-      '`limit`, or none, and a `next`; `searchedSince` says how far it is. A call is found in the partition of its user: not one that a producer ' +
+      `From the topic events, while it keeps them. A request reads up to ${mostRead.toLocaleString('en')} records, for up to ` +
+      `${searchTimeoutMs / 1_000} seconds, so a page may have fewer calls than \`limit\`, or none, and a \`next\`; ` +
+      ' `searchedSince` says how far it is. A call is found in the partition of its user: not one that a producer ' +
       'wrote with another key, or that is older than a change of the number of partitions.',
     params,
     querystring: pageQuery,
@@ -69,7 +70,13 @@ export function userRoutes(app: Api, needs: UserNeeds): void {
     handler: async ({ params: { userId }, query: { limit = 50, cursor }, caller }) => {
       const [before] = cursors.decode(cursor) ?? [];
       using _place = searches.take(caller);
-      const page = await readUserCalls(kafka, names.events, { userId, config, limit, before });
+      const page = await readUserCalls(kafka, names.events, {
+        userId,
+        config,
+        limit,
+        before,
+        signal: searchDeadline(signal),
+      });
       return {
         items: page.found.map(show),
         ...(page.before !== undefined && { next: cursors.encode([page.before]) }),
@@ -85,11 +92,14 @@ export function userRoutes(app: Api, needs: UserNeeds): void {
     params,
     response: listUserAudiencesAnswers,
     handler: async ({ params: { userId }, caller }) => {
-      await audiences.refresh();
       const all = config.sources().flatMap(({ id }) => audiences.list(id));
       using _place = searches.take(caller);
-      const timeout = AbortSignal.any([signal, AbortSignal.timeout(searchTimeoutMs)]);
-      const found = await readUserAudiences(kafka, names.audiences, { userId, all, users, signal: timeout });
+      const found = await readUserAudiences(kafka, names.audiences, {
+        userId,
+        all,
+        users,
+        signal: searchDeadline(signal),
+      });
       return {
         items: found.audiences.map(({ sourceId, name }) => ({ sourceId, name })),
         complete: found.isComplete,
