@@ -1,13 +1,11 @@
 import { useEffect, useState } from 'preact/hooks';
 import { ApiError, connectionLost, generation, signedOut } from './api/client.ts';
 import { loadSession, session } from './api/session.ts';
-import { Questions } from './parts/dialog.tsx';
 import { ErrorNote, Toasts } from './parts/notes.tsx';
-import { Navigation } from './shell/navigation.tsx';
-import { PageView } from './shell/page-view.tsx';
-import { Palette } from './shell/palette.tsx';
+import { ConnectionNote } from './shell/connection-note.tsx';
+import { Outdated } from './shell/failed.tsx';
+import { useLoaded } from './shell/loaded.ts';
 import { SignIn, SignInAgain } from './shell/sign-in.tsx';
-import { ConnectionNote, Top } from './shell/top.tsx';
 
 export function App() {
   const epoch = generation.value;
@@ -37,22 +35,25 @@ export function App() {
       )}
       {value === null && <SignIn />}
       {/* Another token is another person, who gets nothing of what was typed or shown before. */}
-      {value && <Shell key={JSON.stringify([value.name, value.scope, value.sources, value.destinations])} />}
+      {value && (
+        <SignedIn key={JSON.stringify([value.name, value.scope, value.sources, value.destinations])} />
+      )}
       {value && signedOut.value && <SignInAgain />}
       <ConnectionNote />
       <Toasts />
-      <Questions />
     </>
   );
 }
 
-function Shell() {
+const loadShell = () => import('./shell/index.tsx');
+
+function SignedIn() {
+  const { module, error } = useLoaded(loadShell);
+  if (module) return <module.Shell />;
+  if (error === undefined) return null;
   return (
-    <div class={signedOut.value ? 'shell away' : 'shell'}>
-      <Navigation />
-      <Top />
-      <PageView />
-      <Palette />
-    </div>
+    <main class="sign-in">
+      <Outdated error={error} />
+    </main>
   );
 }

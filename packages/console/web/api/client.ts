@@ -6,7 +6,7 @@ import createClient, {
   type MethodResponse,
 } from 'openapi-fetch';
 import { signal } from '@preact/signals';
-import { text } from '../text/index.ts';
+import { errors } from '../text/errors.ts';
 import { followClock } from './clock.ts';
 
 export type { Schema };
@@ -31,7 +31,7 @@ export class ApiError extends Error {
   /** @param body of the answer, which a proxy may have written */
   constructor(status: number, body: unknown, headers?: Headers) {
     const { code, message, problems } = (body ?? {}) as Partial<Schema['Error']>;
-    super(typeof message === 'string' ? message : text.errors.unreadable(status));
+    super(typeof message === 'string' ? message : errors.unreadable(status));
     this.status = status;
     this.code = typeof code === 'string' ? code : 'internal-error';
     this.problems = Array.isArray(problems) ? problems : [];
@@ -105,7 +105,7 @@ export const api = createClient<paths>({
   baseUrl: base,
   pathSerializer(path, parameters) {
     const made = defaultPathSerializer(path, parameters);
-    if (shortened.test(made)) throw new ApiError(400, { message: text.errors.dots });
+    if (shortened.test(made)) throw new ApiError(400, { message: errors.dots });
     return made;
   },
   fetch: (request) => send(request),
@@ -142,8 +142,8 @@ export async function askWhole<Data>(
     if (error instanceof DOMException || error instanceof ApiError) throw error;
     // Content that is not JSON is not of the API: a proxy has answered.
     if (error instanceof SyntaxError)
-      throw new ApiError(0, { code: 'unreadable', message: text.errors.unreadable(200) });
-    throw new ApiError(0, { message: text.errors.unreachable });
+      throw new ApiError(0, { code: 'unreadable', message: errors.unreadable(200) });
+    throw new ApiError(0, { message: errors.unreachable });
   }
   const { data, error, response } = answered;
   if (!response.ok) throw new ApiError(response.status, error, response.headers);

@@ -44,8 +44,8 @@ export function useLiveReload(reload: (() => unknown) | undefined): void {
 const isSignedIn = computed(() => Boolean(session.value) && !signedOut.value);
 
 /** Keeps one stream open while somebody is signed in: a browser has six connections for a server. */
-export function followLive(): void {
-  effect(() => (isSignedIn.value ? openStream() : undefined));
+export function followLive(): () => void {
+  return effect(() => (isSignedIn.value ? openStream() : undefined));
 }
 
 /** Returns what closes it. */

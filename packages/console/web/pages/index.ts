@@ -30,10 +30,7 @@ function page(
     group,
     scope: access === 'admins' ? 'admin' : 'read',
     forLimited: access === 'everybody',
-    load: async () => {
-      const [loaded] = await Promise.all([load(), import('../style/of-pages.ts')]);
-      return loaded;
-    },
+    load,
   };
 }
 

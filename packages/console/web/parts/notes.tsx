@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { ApiError } from '../api/client.ts';
-import { text } from '../text/index.ts';
+import { errors } from '../text/errors.ts';
 import { lookUp } from '../text/look-up.ts';
 import { Button } from './button.tsx';
 
@@ -44,9 +44,7 @@ export function ErrorNote({
 }
 
 function titleOf({ status, code }: ApiError): string {
-  return (
-    lookUp(text.errors, code) ?? (status >= 500 || status === 0 ? text.errors.failed : text.errors.refused)
-  );
+  return lookUp(errors, code) ?? (status >= 500 || status === 0 ? errors.failed : errors.refused);
 }
 
 interface ToastOptions {

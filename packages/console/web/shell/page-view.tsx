@@ -1,12 +1,11 @@
 /** The page that the address names: loads it, and shows what is wrong where it fails. */
-import { Component, type ComponentChildren, type FunctionComponent } from 'preact';
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { Component, type ComponentChildren } from 'preact';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { pageOf, type PageEntry } from '../pages/index.ts';
 import { PageHead, titleOf } from '../parts/card.tsx';
-import { Button } from '../parts/button.tsx';
 import { place, type PageProps } from '../url/location.ts';
-
-const loaded = new Map<string, FunctionComponent<PageProps>>();
+import { Failed, Outdated } from './failed.tsx';
+import { useLoaded } from './loaded.ts';
 
 export function PageView() {
   const { steps, query } = place.value;
@@ -36,21 +35,9 @@ export function PageView() {
 }
 
 function Loaded({ page, ...props }: PageProps & { readonly page: PageEntry }) {
-  const [, setReady] = useState<string>();
-  const [error, setError] = useState<unknown>(undefined);
-  const Page = loaded.get(page.name);
-  useEffect(() => {
-    if (loaded.has(page.name)) return;
-    page.load().then(
-      ({ default: found }) => {
-        loaded.set(page.name, found);
-        setReady(page.name);
-      },
-      (reason: unknown) => setError(reason),
-    );
-  }, [page.name]);
-  if (error !== undefined) return <Failed error={error} title="A new version of the console is available." />;
-  return Page ? <Page {...props} /> : <Loading title={page.title} />;
+  const { module, error } = useLoaded(page.load);
+  if (error !== undefined) return <Outdated error={error} />;
+  return module ? <module.default {...props} /> : <Loading title={page.title} />;
 }
 
 function Loading({ title }: { readonly title: string }) {
@@ -58,24 +45,6 @@ function Loading({ title }: { readonly title: string }) {
     document.title = titleOf(title);
   }, [title]);
   return <div class="skeleton page-skeleton" aria-busy="true" />;
-}
-
-function Failed({
-  error,
-  title = 'This page could not be displayed',
-}: {
-  readonly error: unknown;
-  readonly title?: string;
-}) {
-  return (
-    <div class="stack">
-      <PageHead title={title} lead="Reload the page. If the problem continues, report the message below." />
-      <Button kind="main-action" onClick={() => window.location.reload()}>
-        Reload
-      </Button>
-      <code class="breakable">{error instanceof Error ? error.message : String(error)}</code>
-    </div>
-  );
 }
 
 /** A defect of one page leaves the navigation usable. */

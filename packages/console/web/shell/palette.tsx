@@ -99,14 +99,16 @@ function useEntries(typed: string): readonly Command[] {
   return found?.search === search ? found.commands : [];
 }
 
-export function followPaletteKey(): void {
-  window.addEventListener('keydown', (event) => {
+export function followPaletteKey(): () => void {
+  const follow = (event: KeyboardEvent): void => {
     if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey)) return;
     event.preventDefault();
     // Not over the sign-in, nor over a question.
     const isPossible = session.peek() && document.querySelector('dialog[open]') === null;
     isPaletteOpen.value = Boolean(isPossible);
-  });
+  };
+  window.addEventListener('keydown', follow);
+  return () => window.removeEventListener('keydown', follow);
 }
 
 export function Palette() {

@@ -1,4 +1,3 @@
-import { connection } from '../api/client.ts';
 import { session, signOut } from '../api/session.ts';
 import { Button } from '../parts/button.tsx';
 import { attempt } from '../parts/notes.tsx';
@@ -46,15 +45,5 @@ export function Top() {
         Sign out
       </Button>
     </header>
-  );
-}
-
-/** Says that the server does not answer, and that it does again. */
-export function ConnectionNote() {
-  const state = connection.value;
-  return (
-    <div role="status" aria-live="assertive">
-      {state !== 'good' && <p class={`note-bar ${state}`}>{text.shell[state]}</p>}
-    </div>
   );
 }

@@ -1,7 +1,5 @@
 export const shell = {
   theme: { system: 'Theme: system', light: 'Theme: light', dark: 'Theme: dark' },
-  lost: 'Connection lost. Reconnecting …',
-  recovered: 'Reconnected. Everything is up to date.',
   groups: { flow: 'Flow', setup: 'Setup', people: 'People', access: 'Access' },
   pages: {
     overview: 'Overview',
