@@ -66,7 +66,7 @@ test('a filter is tried on a call before it is saved', async () => {
   await page.context().close();
 });
 
-test('an id is proposed from the name, and a new destination says that events pass it by', async () => {
+test('an id is proposed from the name, and a new destination says that it receives nothing', async () => {
   const { page, complaints } = await browser.open(`${url}#/destinations/+new`, { token: adminToken });
   const name = page.getByLabel('Name', { exact: true });
   const id = page.getByLabel('Id', { exact: true });
@@ -81,9 +81,9 @@ test('an id is proposed from the name, and a new destination says that events pa
   await page.getByLabel('URL 1', { exact: true }).fill('https://orders.example.com/hook');
   await press(page, 'Create a destination');
   await page.getByRole('heading', { level: 1, name: 'Orders of the café' }).waitFor();
-  await page.getByText('Events pass it by until you enable it').waitFor();
+  await page.getByText('It receives no events until you enable it').waitFor();
   await press(page, 'Enable');
-  await page.getByText('Events pass it by until you enable it').waitFor({ state: 'detached' });
+  await page.getByText('It receives no events until you enable it').waitFor({ state: 'detached' });
 
   await visit(page, '#/sources/+new', 'Create a source');
   await name.fill('Café');
@@ -114,7 +114,7 @@ test('a notification is created, tested, changed without its secret being shown,
   await page.getByRole('link', { name: 'Create a notification' }).click();
   await page.getByLabel('Name', { exact: true }).fill('On call');
   await page.getByLabel('URL', { exact: true }).fill('http://127.0.0.1:9/services/s3cret-token');
-  await page.getByLabel('Nothing arrives at a source').uncheck();
+  await page.getByLabel('A source receives no calls').uncheck();
   await press(page, 'Create a notification');
   await page.getByRole('heading', { level: 1, name: 'On call' }).waitFor();
   const shown = page.getByLabel('URL', { exact: true });

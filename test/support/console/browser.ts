@@ -41,7 +41,8 @@ const flags = [
   '--disable-sync',
   '--host-resolver-rules=MAP *.test 127.0.0.1',
 ];
-const phoneSize = { width: 390, height: 844 };
+export const screenSize = { width: 1280, height: 860 };
+export const phoneSize = { width: 390, height: 844 };
 /** Of the windows for which pages are made. */
 export const narrowest = { width: 320, height: 640 };
 
@@ -97,7 +98,7 @@ export async function openBrowser(): Promise<ConsoleBrowser> {
         locale: 'en-GB',
         timezoneId,
         reducedMotion: 'reduce',
-        viewport: phone ? phoneSize : { width: 1280, height: 860 },
+        viewport: phone ? phoneSize : screenSize,
       });
       context.setDefaultTimeout(limitMs);
       if (token !== undefined) await signIn(url, token, (cookie) => context.addCookies([cookie]));
@@ -210,6 +211,15 @@ export async function axeProblemsInBothThemes(page: Page): Promise<string[]> {
   const dark = await axeProblems(page, colourRules);
   await page.emulateMedia({ colorScheme: 'light' });
   return [...light, ...dark.map((problem) => `dark: ${problem}`)];
+}
+
+/** The rows of lists that are higher than a phone has room for, as sentences. */
+export function highRows(page: Page): Promise<string[]> {
+  return page.evaluate<string[]>(`
+    [...document.querySelectorAll('.list-row, .table tbody tr, .tail summary')].flatMap((row) => {
+      const height = Math.round(row.getBoundingClientRect().height);
+      return height > 72 ? [height + ' px: ' + row.textContent] : [];
+    })`);
 }
 
 /** How many pixels the page is wider than its window. */

@@ -6,6 +6,7 @@ import { copyFileSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { adminToken, openApi } from '../../../services/control/src/testing/api.ts';
 import { openBrowser, settled, visit, type PageOptions } from './browser.ts';
+import { seedEntries } from './entries.ts';
 import { seed } from './history.ts';
 import { placesOf } from './places.ts';
 
@@ -31,6 +32,7 @@ mkdirSync(folder, { recursive: true });
 await using browser = await openBrowser();
 await using control = await openApi();
 await seed(control);
+await seedEntries(control);
 const url = `${await control.listen()}/`;
 for (const [kind, options] of kinds) {
   const signIn = await browser.open(url, options);

@@ -9,7 +9,8 @@ import type { Pages } from '../lists/pager.tsx';
 export interface Column<Item> {
   readonly title: string;
   readonly cell: (item: Item) => ComponentChildren;
-  readonly kind?: 'number' | 'wrap' | 'main';
+  /** `wrap` is a text, of which a phone shows two lines. `main` is what one reads first. `actions` stay in sight on a phone. */
+  readonly kind?: 'number' | 'wrap' | 'main' | 'actions';
 }
 
 interface TableProps<Item> {
@@ -55,7 +56,7 @@ export function Table<Item>({ label, columns, items, keyOf, empty, error, onRetr
                 <tr key={keyOf(item)}>
                   {columns.map(({ title, cell, kind }) => (
                     <td key={title} class={kind}>
-                      {cell(item)}
+                      {kind === 'wrap' ? <div class="lines">{cell(item)}</div> : cell(item)}
                     </td>
                   ))}
                 </tr>

@@ -107,10 +107,12 @@ function columnsOf(source: string, onDeleted: () => unknown): readonly Column<Au
     { title: 'Members', kind: 'number', cell: ({ members }) => formatCount(members) },
     {
       title: 'Last upload',
-      kind: 'wrap',
+      kind: 'main',
       cell: ({ sync }) => (
         <>
-          <Status of={sync.state} /> <Time at={sync.updatedAt} /> {sync.problem?.message}
+          <div class="lines">
+            <Status of={sync.state} /> <Time at={sync.updatedAt} /> {sync.problem?.message}
+          </div>
           {sync.state === 'running' && <Progress {...sync} />}
         </>
       ),
@@ -119,6 +121,7 @@ function columnsOf(source: string, onDeleted: () => unknown): readonly Column<Au
   if (!may('write')) return columns;
   const action: Column<Audience> = {
     title: 'Actions',
+    kind: 'actions',
     cell: ({ name }) => (
       <Action
         small

@@ -45,7 +45,7 @@ const columns: readonly Column<Entry>[] = [
       </>
     ),
   },
-  { title: 'Changes', kind: 'wrap', cell: Changes },
+  { title: 'Changes', kind: 'main', cell: Changes },
 ];
 
 export default function Audit({ query }: PageProps) {
@@ -121,7 +121,7 @@ function Changes({ changes, moreChanges }: Entry) {
   if (changes.length === 0) return null;
   return (
     <details>
-      <summary>{changes.map(({ field }) => field).join(', ')}</summary>
+      <summary>{changedFields(changes.map(({ field }) => field))}</summary>
       <dl class="facts">
         {changes.map(({ field, before, after }) => (
           <ChangeOf key={field} field={field} before={before} after={after} />
@@ -130,6 +130,13 @@ function Changes({ changes, moreChanges }: Entry) {
       {moreChanges !== undefined && <p>and {formatCount(moreChanges)} more</p>}
     </details>
   );
+}
+
+const namedFields = 3;
+
+function changedFields(fields: readonly string[]): string {
+  const named = fields.slice(0, namedFields).join(', ');
+  return fields.length > namedFields ? `${named} and ${fields.length - namedFields} more` : named;
 }
 
 function ChangeOf({ field, before, after }: Entry['changes'][number]) {

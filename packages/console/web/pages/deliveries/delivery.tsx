@@ -123,7 +123,7 @@ function FactsOf({ delivery }: { readonly delivery: DeliveryWithAttempts }) {
             <a href={hrefOf(['why', eventId])}>Trace this event</a>
           </>,
         ],
-        ['Delivery', <Id of={deliveryId} />],
+        ['Delivery id', <Id of={deliveryId} />],
       ]}
     />
   );

@@ -27,7 +27,7 @@ const words = {
     'Events that arrive while it is disabled are never delivered to it. To keep them waiting instead, pause the destination.',
   enabledAgain: 'Enabled. Events that arrived while it was disabled are not delivered.',
   disabledLead:
-    'Events pass it by until you enable it, and are not delivered later. Send a test event first to see whether the receiver accepts it.',
+    'It receives no events until you enable it, and does not receive them later. Send a test event first to see whether the receiver accepts it.',
 };
 
 const healthEveryMs = 10_000;
@@ -133,8 +133,9 @@ function LeadWith({ destination, health }: LeadProps) {
       <code>{destination.id}</code>
       <Status of={stateOf(destination, health)} />
       <HealthLine of={health} />
+      {destination.sources.length > 0 && <span class="quiet small">from</span>}
       {destination.sources.map((id) => (
-        <a key={id} href={hrefOf(['sources', id])}>
+        <a key={id} class="small" href={hrefOf(['sources', id])}>
           {id}
         </a>
       ))}

@@ -19,10 +19,10 @@ const words = {
   secretHint:
     'Signs each request (X-Signature), so that the receiver can verify it. Leave empty to send unsigned requests.',
   generateHint:
-    'Makes the first secret. To replace it later, rotate it: the previous one then keeps signing for a while.',
+    'Creates the first secret. To replace it later, rotate it: the previous secret keeps signing for a while.',
   ed25519Hint:
     'The server makes the key. Receivers verify with the public key, at /.well-known/tailrace/jwks.json?destination=<id>.',
-  orderings: { none: 'none: fastest', user: 'by user: one event of a user at a time' },
+  orderings: { none: 'None (fastest)', user: 'By user (one event of a user at a time)' },
 };
 
 const methods = (['POST', 'PUT', 'PATCH'] as const).map((method) => [method, method] as const);

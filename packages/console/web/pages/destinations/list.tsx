@@ -22,17 +22,21 @@ const keyOf = ({ destination }: Schema['DestinationWithHealth']): string => dest
 
 const columns: readonly Column<Schema['DestinationWithHealth']>[] = [
   {
-    title: 'Id',
-    cell: ({ destination: { id } }) => (
-      <a class="row-link" href={hrefOf(['destinations', id])}>
-        {id}
-      </a>
+    title: 'Destination',
+    kind: 'main',
+    cell: ({ destination, health }) => (
+      <div class="stack tight">
+        <span>
+          <a class="row-link" href={hrefOf(['destinations', destination.id])}>
+            {destination.id}
+          </a>{' '}
+          <span class="quiet">{destination.name}</span>
+        </span>
+        <span>
+          <Status of={stateOf(destination, health)} />
+        </span>
+      </div>
     ),
-  },
-  { title: 'Name', cell: ({ destination }) => destination.name, kind: 'wrap' },
-  {
-    title: 'Health',
-    cell: ({ destination, health }) => <Status of={stateOf(destination, health)} />,
   },
   { title: 'Success rate (1 h)', kind: 'number', cell: ({ health }) => <SuccessRate of={health} /> },
   { title: 'Last success', cell: ({ health }) => <LastSuccess of={health} /> },
@@ -43,14 +47,18 @@ const columns: readonly Column<Schema['DestinationWithHealth']>[] = [
   },
   {
     title: 'URLs',
-    cell: ({ destination }) =>
-      destination.settings.webhooks.map(({ url }) => (
-        <div key={url} class="cut url" title={url}>
-          {url}
-        </div>
-      )),
+    cell: ({ destination }) => <Urls of={destination.settings.webhooks.map(({ url }) => url)} />,
   },
 ];
+
+function Urls({ of: [first, ...others] }: { readonly of: readonly string[] }) {
+  return (
+    <div title={[first, ...others].join('\n')}>
+      <div class="cut url">{first}</div>
+      {others.length > 0 && <span class="quiet small">and {others.length} more</span>}
+    </div>
+  );
+}
 
 export function DestinationList({ query }: Pick<PageProps, 'query'>) {
   const { search = '' } = query;

@@ -30,12 +30,12 @@ export function TestEvent({ destination }: { readonly destination: Destination }
       <Card title="Send a test event">
         <Form {...form} action="Send" kind="main-action" disabled={parseObject(draft.call) === 'not-json'}>
           <p class="quiet">
-            Sent immediately, even if the destination is disabled or paused, and whatever its filter is.
-            Nothing is stored.
+            Sent immediately, even if the destination is disabled or paused, or if its filter excludes the
+            event. Nothing is stored.
           </p>
           <CallField
             label="Call"
-            hint="A tracking call in JSON. The receiver gets the webhook that Tailrace makes of it."
+            hint="A tracking call in JSON. The receiver gets it as a webhook."
             {...field('call')}
             sources={sources}
           />

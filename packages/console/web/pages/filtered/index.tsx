@@ -13,7 +13,7 @@ import { text } from '../../text/index.ts';
 import { hrefOf, type PageProps } from '../../url/location.ts';
 
 const words = {
-  lead: 'Events that a connected destination did not receive, newest first, with the reason at the time.',
+  lead: 'Events that a connected destination did not receive, and why. Newest first.',
 };
 
 const pageSize = 200;

@@ -97,10 +97,10 @@ function columnsOf(onAsked: (asked: Asked) => void, onDone: () => unknown): read
             <Status of={issue.state} />
             {may('write') && <Actions issue={issue} onAsked={onAsked} onDone={onDone} />}
           </span>
-          <Said issue={issue} />
         </div>
       ),
     },
+    { title: 'Note', kind: 'wrap', cell: (issue) => <Said issue={issue} /> },
     { title: 'Failed attempts', kind: 'number', cell: ({ attempts }) => formatCount(attempts) },
     {
       title: 'Dead',
@@ -108,8 +108,17 @@ function columnsOf(onAsked: (asked: Asked) => void, onDone: () => unknown): read
       cell: ({ dead, destinationId: destination, reason }) =>
         dead === 0 ? 0 : <a href={hrefOf(['replays'], { destination, reason })}>{formatCount(dead)}</a>,
     },
-    { title: 'First', cell: ({ firstAt }) => <Ago at={firstAt} /> },
-    { title: 'Latest', cell: ({ lastAt }) => <Ago at={lastAt} /> },
+    {
+      title: 'Latest',
+      cell: ({ firstAt, lastAt }) => (
+        <>
+          <Ago at={lastAt} />
+          <div class="quiet small">
+            first <Ago at={firstAt} />
+          </div>
+        </>
+      ),
+    },
     {
       title: 'Example',
       cell: ({ deliveryId }) =>
@@ -126,12 +135,14 @@ function columnsOf(onAsked: (asked: Asked) => void, onDone: () => unknown): read
 function Said({ issue: { state, mark } }: { readonly issue: Issue }) {
   if (!mark) return null;
   return (
-    <div class="quiet small breakable">
+    <>
       {mark.note !== undefined && <>{mark.note} · </>}
-      {state === 'open' ? 'failed again, ' : ''}
-      {mark.state} {mark.by !== undefined && `by ${mark.by} `}
-      <Ago at={mark.at} />
-    </div>
+      <span class="quiet small">
+        {state === 'open' ? 'failed again, ' : ''}
+        {mark.state} {mark.by !== undefined && `by ${mark.by} `}
+        <Ago at={mark.at} />
+      </span>
+    </>
   );
 }
 

@@ -5,7 +5,7 @@ import { omit } from '../../versions/omit.ts';
 
 export type Notification = Schema['Notification'];
 export type Channel = 'slack' | 'pagerduty' | 'json' | 'email' | 'destination';
-type Event = NonNullable<Notification['events']>[number];
+export type Event = NonNullable<Notification['events']>[number];
 
 export const events: readonly Event[] = [
   'destination.failing',

@@ -122,12 +122,11 @@ type State = Schema['NotificationStatus'];
 export function Latest({ of }: { readonly of: State | undefined }) {
   if (!of || of.state === 'quiet') return <Badge>nothing sent yet</Badge>;
   return (
-    <span class="row">
-      <Status of={of.state} />
+    <span class="breakable">
+      <Status of={of.state} />{' '}
       {of.state === 'failed' ? (
         <>
-          <span class="breakable">{of.reason}</span>
-          {of.failedAt !== undefined && <Ago at={of.failedAt} />}
+          {of.failedAt !== undefined && <Ago at={of.failedAt} />} {of.reason}
         </>
       ) : (
         of.sentAt !== undefined && <Ago at={of.sentAt} />

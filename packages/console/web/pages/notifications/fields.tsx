@@ -11,7 +11,7 @@ const words = {
     'destination.failing': 'A destination fails for 10 minutes',
     'deliveries.dead': 'Deliveries become dead letters',
     'destination.disabled': 'A destination is disabled',
-    'source.silent': 'Nothing arrives at a source',
+    'source.silent': 'A source receives no calls',
   },
   channels: {
     slack: 'Slack',
@@ -21,7 +21,7 @@ const words = {
     destination: 'A destination of Tailrace',
   },
   urls: {
-    slack: 'An incoming webhook of Slack, or of a chat that accepts its format. It is stored encrypted.',
+    slack: 'A Slack incoming webhook, or one of a chat that accepts the same format. It is stored encrypted.',
     pagerduty:
       'Leave empty for PagerDuty’s own. The EU region is https://events.eu.pagerduty.com/v2/enqueue.',
     json: 'Receives a POST with a JSON body. It is stored encrypted.',
@@ -107,14 +107,14 @@ export function NotificationFields({ draft, onDraft, error, children }: Notifica
       <EntriesField
         path="/v1/destinations"
         label="Only these destinations"
-        hint="Select none for all."
+        hint="If none is selected, all are included."
         emptyHint="No destinations yet."
         {...field('destinations')}
       />
       <EntriesField
         path="/v1/sources"
         label="Only these sources"
-        hint="Select none for all."
+        hint="If none is selected, all are included."
         emptyHint="No sources yet."
         {...field('sources')}
         withoutBuiltIn

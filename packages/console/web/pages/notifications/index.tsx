@@ -9,11 +9,18 @@ import { PagedTable, type Column } from '../../parts/table.tsx';
 import { text } from '../../text/index.ts';
 import { hrefOf, type PageProps } from '../../url/location.ts';
 import type { Schema } from '../../api/client.ts';
-import { type Notification } from './draft.ts';
+import { channelOf, events, type Event, type Notification } from './draft.ts';
 import { CreateNotification, Latest, NotificationPage, TestButton } from './entry.tsx';
 
 const words = {
-  lead: 'One message when a destination fails, is disabled or has dead letters, or when a source is silent, and one when it is over.',
+  lead: 'Messages when a destination fails, is disabled or has dead letters, or when a source goes silent, and when the problem is over.',
+  channels: {
+    slack: 'Slack',
+    pagerduty: 'PagerDuty',
+    json: 'Webhook',
+    email: 'Email',
+    destination: 'Destination',
+  },
   emptyLead: 'Create one to hear of problems in Slack, by PagerDuty or by email.',
 };
 
@@ -55,7 +62,7 @@ function columnsOf(states: readonly Schema['NotificationStatus'][]): readonly Co
   return [
     {
       title: 'Notification',
-      kind: 'wrap',
+      kind: 'main',
       cell: ({ id, name, enabled }) => (
         <div class="stack tight">
           <a href={hrefOf(['notifications', id])}>{name ?? id}</a>
@@ -69,11 +76,28 @@ function columnsOf(states: readonly Schema['NotificationStatus'][]): readonly Co
     { title: 'Latest message', kind: 'wrap', cell: ({ id }) => <Latest of={stateOf(id)} /> },
     { title: 'Open', kind: 'number', cell: ({ id }) => stateOf(id)?.openCount ?? 0 },
     { title: 'Sends to', kind: 'wrap', cell: toOf },
-    { title: 'Events', kind: 'wrap', cell: ({ events }) => events?.join(', ') ?? 'all' },
+    { title: 'About', kind: 'wrap', cell: ({ events }) => aboutOf(events) },
   ];
 }
 
-function toOf({ destination, webhook, email }: Notification): string {
-  if (email) return email.to.join(', ');
-  return destination ?? [webhook?.format ?? 'json', webhook?.url].filter(Boolean).join(' ');
+const problems: Readonly<Record<Event, string>> = {
+  'destination.failing': 'failing',
+  'deliveries.dead': 'dead letters',
+  'destination.disabled': 'disabled',
+  'source.silent': 'silent sources',
+};
+
+function aboutOf(chosen: readonly Event[] = events): string {
+  return chosen.length === events.length ? 'everything' : chosen.map((event) => problems[event]).join(', ');
+}
+
+/** The host of a masked URL says which one it is. */
+function toOf(notification: Notification): string {
+  const { destination, webhook, email } = notification;
+  if (email) {
+    const [first = '', ...others] = email.to;
+    return others.length === 0 ? first : `${first} and ${others.length} more`;
+  }
+  const channel = words.channels[channelOf(notification)];
+  return [channel, destination ?? (webhook?.url && URL.parse(webhook.url)?.host)].filter(Boolean).join(': ');
 }

@@ -26,7 +26,7 @@ function groupsOf({ total, since, until }: Schema['Overview']): readonly Group[]
   const list = (status: string): string => hrefOf(['deliveries'], { status, since, until });
   const notSent = (reason: string): string => hrefOf(['filtered'], { reason, since, until });
   const replays = (reason: string): string => hrefOf(['replays'], { reason });
-  const said = (reason: string): string => lookUp(text.reasons, reason) ?? reason;
+  const said = (reason: string): string => lowerFirst(lookUp(text.reasons, reason) ?? reason);
   const part = (label: string, count: number, tone: Tone, href: string): Part => ({
     label,
     count,
@@ -60,6 +60,11 @@ function groupsOf({ total, since, until }: Schema['Overview']): readonly Group[]
       ],
     },
   ];
+}
+
+/** Within a sentence. */
+function lowerFirst(sentence: string): string {
+  return sentence.charAt(0).toLowerCase() + sentence.slice(1);
 }
 
 export function Funnel({ overview }: { readonly overview: Schema['Overview'] | undefined }) {

@@ -45,7 +45,7 @@ function Whole({ query }: Pick<PageProps, 'query'>) {
     <div class="stack wide">
       <PageHead
         title={text.shell.pages.overview}
-        lead="From received to delivered, with the reason at each step where events leave."
+        lead="Your events from received to delivered, and why some were not."
       >
         <RangeChoice query={query} />
       </PageHead>

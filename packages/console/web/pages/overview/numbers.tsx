@@ -5,7 +5,7 @@ import { formatCount, formatDuration, formatShare, formatShort, isBadRate } from
 import { hrefOf } from '../../url/location.ts';
 
 const words = {
-  before: (text: string) => `${text} in the previous period`,
+  before: (text: string) => `previously ${text}`,
 };
 
 export function Numbers({ overview }: { readonly overview: Schema['Overview'] | undefined }) {
@@ -34,15 +34,13 @@ export function Numbers({ overview }: { readonly overview: Schema['Overview'] | 
         }
       />
       <Figure
-        label="Latency"
+        label="Latency (p50)"
         href={hrefOf(['deliveries'], { ...period })}
         value={total && time(latency?.p50)}
         hint={
           total &&
-          `p50 · p99: ${time(latency?.p99)}${
-            latencyBefore?.p50 === undefined
-              ? ''
-              : `; ${words.before(`${time(latencyBefore.p50)} · ${time(latencyBefore.p99)}`)}`
+          `p99: ${time(latency?.p99)}${
+            latencyBefore?.p50 === undefined ? '' : ` · ${words.before(time(latencyBefore.p50))}`
           }`
         }
       />
@@ -52,7 +50,7 @@ export function Numbers({ overview }: { readonly overview: Schema['Overview'] | 
         value={overview && formatShort(countOf(pending))}
         hint={
           countOf(pending) > 0
-            ? `${formatShort(countOf(pending.filter(({ tier }) => tier !== undefined)))} of them to retry`
+            ? `${formatShort(countOf(pending.filter(({ tier }) => tier !== undefined)))} waiting to retry`
             : undefined
         }
       />

@@ -39,15 +39,24 @@ export function Replays({ resource, onEnd }: ReplaysProps) {
       keyOf={({ id }) => id}
       empty={<Empty title="No replays yet" />}
       columns={[
-        { title: 'Started', cell: ({ startedAt }) => <Time at={startedAt} /> },
-        { title: 'Destination', kind: 'wrap', cell: ({ filter }) => <Filter filter={filter} /> },
-        { title: 'Of', cell: ({ kind }) => (kind === 'events' ? 'events' : 'dead letters') },
-        { title: 'Status', cell: ({ state }) => <Status of={state} /> },
-        { title: 'Progress', cell: (replay) => <Progress replay={replay} /> },
         {
-          title: 'Actions',
-          cell: (replay) => <Actions replay={replay} onDone={resource.reload} />,
+          title: 'Destination',
+          kind: 'main',
+          cell: (replay) => (
+            <div class="stack tight">
+              <span>
+                <Filter filter={replay.filter} />
+              </span>
+              <span class="row">
+                <Status of={replay.state} />
+                <Actions replay={replay} onDone={resource.reload} />
+              </span>
+            </div>
+          ),
         },
+        { title: 'Progress', kind: 'wrap', cell: (replay) => <Progress replay={replay} /> },
+        { title: 'Kind', cell: ({ kind }) => (kind === 'events' ? 'events' : 'dead letters') },
+        { title: 'Started', cell: ({ startedAt }) => <Time at={startedAt} /> },
       ]}
     />
   );
@@ -60,13 +69,19 @@ function Filter({ filter }: Pick<Replay, 'filter'>) {
   );
   return (
     <>
-      {destination ?? 'all destinations'} {reason !== undefined && <Reason of={reason} />} {others.join(', ')}
+      {destination ?? 'All destinations'}
+      {reason !== undefined && (
+        <>
+          : <Reason of={reason} />
+        </>
+      )}
+      {others.length > 0 && ` (${others.join(', ')})`}
     </>
   );
 }
 
 function Progress({ replay: { due = 0, replayed, failure } }: { readonly replay: Replay }) {
-  if (failure) return <span class="breakable">{failure.message}</span>;
+  if (failure) return <>{failure.message}</>;
   const said = `${formatCount(replayed)} of ${formatCount(due)}`;
   return (
     <label class="row">
@@ -81,7 +96,7 @@ function Actions({ replay, onDone }: { readonly replay: Replay; readonly onDone:
   const params = { path: { id: replay.id } };
   const isPaused = replay.state === 'paused';
   return (
-    <span class="row">
+    <>
       <Action
         small
         request={() =>
@@ -97,7 +112,7 @@ function Actions({ replay, onDone }: { readonly replay: Replay; readonly onDone:
         {isPaused ? 'Resume' : 'Pause'}
       </Action>
       <Cancel params={params} onDone={onDone} />
-    </span>
+    </>
   );
 }
 

@@ -141,7 +141,7 @@ function Row({ call, source }: { readonly call: LiveCall; readonly source: Schem
         <summary>
           {receivedAt !== undefined && <Time at={receivedAt} />}
           <Status of={outcome} />
-          <span class="breakable">
+          <span class="cut">
             {event ?? type ?? 'Unknown call'} <span class="quiet">{userKey}</span>
           </span>
           <span class="quiet cut">{outcome === 'routed' ? call.destinations.join(', ') : code}</span>

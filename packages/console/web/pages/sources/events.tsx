@@ -74,12 +74,12 @@ function columnsOf(source: string, onDone: () => unknown): readonly Column<Sourc
       title: 'Event',
       kind: 'wrap',
       cell: ({ event, blocked }) => (
-        <span class="row">
+        <>
           <a class="row-link" href={hrefOf(['deliveries'], { source, event })}>
             {event}
-          </a>
+          </a>{' '}
           {blocked && <Badge tone="warning">blocked</Badge>}
-        </span>
+        </>
       ),
     },
     { title: 'Calls', kind: 'number', cell: ({ count }) => formatCount(count) },
@@ -90,6 +90,7 @@ function columnsOf(source: string, onDone: () => unknown): readonly Column<Sourc
   if (!may('write')) return columns;
   const action: Column<SourceEvent> = {
     title: 'Actions',
+    kind: 'actions',
     cell: ({ event, blocked }) =>
       blocked ? (
         <Action

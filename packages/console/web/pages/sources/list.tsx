@@ -18,15 +18,22 @@ type Source = Schema['Source'];
 
 const columns: readonly Column<Source>[] = [
   {
-    title: 'Id',
-    cell: ({ id }) => (
-      <a class="row-link" href={hrefOf(['sources', id])}>
-        {id}
-      </a>
+    title: 'Source',
+    kind: 'main',
+    cell: ({ id, name, enabled }) => (
+      <div class="stack tight">
+        <span>
+          <a class="row-link" href={hrefOf(['sources', id])}>
+            {id}
+          </a>{' '}
+          <span class="quiet">{name}</span>
+        </span>
+        <span>
+          <Status of={enabled ? 'enabled' : 'disabled'} />
+        </span>
+      </div>
     ),
   },
-  { title: 'Name', cell: ({ name }) => name, kind: 'wrap' },
-  { title: 'Status', cell: ({ enabled }) => <Status of={enabled ? 'enabled' : 'disabled'} /> },
   {
     title: 'Write keys',
     cell: ({ builtIn, writeKeys }) => (builtIn ? 'built in' : writeKeys.length),

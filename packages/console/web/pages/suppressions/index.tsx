@@ -70,6 +70,7 @@ function columnsOf(onRemoved: () => unknown): readonly Column<Suppression>[] {
     { title: 'Since', cell: ({ since }) => <Time at={since} /> },
     {
       title: 'Actions',
+      kind: 'actions',
       cell: ({ userId }) => (
         <Action
           small

@@ -9,7 +9,7 @@ const words = {
     write: 'write: also change sources, destinations and deliveries',
     admin: 'admin: also manage tokens and view the audit log',
   },
-  limitHint: 'Select none for no limit.',
+  limitHint: 'If none is selected, the token is not limited.',
   expiries: {
     '24h': 'in 1 day',
     '7d': 'in 7 days',

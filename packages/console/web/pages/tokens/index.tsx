@@ -78,10 +78,18 @@ function columnsOf(onRevoked: () => unknown): readonly Column<Token>[] {
         [...(sources ?? []), ...(destinations ?? [])].join(', ') || 'everything',
     },
     { title: 'Expires', cell: expiryOf },
-    { title: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
-    { title: 'by', cell: ({ createdBy }) => createdBy, kind: 'wrap' },
+    {
+      title: 'Created',
+      cell: ({ createdAt, createdBy }) => (
+        <>
+          <Time at={createdAt} />
+          <div class="quiet small">by {createdBy}</div>
+        </>
+      ),
+    },
     {
       title: 'Actions',
+      kind: 'actions',
       cell: ({ id, name }) => (
         <Action
           small

@@ -21,25 +21,40 @@ const columns: readonly Column<Sample>[] = [
   {
     title: 'Response',
     kind: 'main',
-    cell: ({ deliveryId, startedAt, urls }) => (
+    cell: ({ deliveryId, startedAt, urls: [first, ...others] }) => (
       <>
         <a class="row-link" href={hrefOf(['deliveries', deliveryId])}>
           <Time at={startedAt} />
         </a>
-        {urls.map(({ url, status, reason, detail, latencyMs, exchange }) => (
-          <div key={url} title={url}>
-            {status ?? <Reason of={reason} />} {detail} <span class="quiet">{formatDuration(latencyMs)}</span>{' '}
-            {exchange?.responseBody !== undefined && (
-              <code class="breakable">{exchange.responseBody.slice(0, shownBody)}</code>
-            )}
-          </div>
-        ))}
+        {first && <Answer {...first} others={others.length} />}
       </>
     ),
   },
   { title: 'Outcome', cell: ({ outcome }) => <Status of={outcome} /> },
   { title: 'Attempt', kind: 'number', cell: ({ attempt }) => attempt },
 ];
+
+/** In one line. */
+function Answer({
+  url,
+  status,
+  reason,
+  detail,
+  latencyMs,
+  exchange,
+  others,
+}: Sample['urls'][number] & { readonly others: number }) {
+  return (
+    <div class="one-line" title={url}>
+      {status ?? <Reason of={reason} />} {detail}{' '}
+      <span class="quiet">
+        {formatDuration(latencyMs)}
+        {others > 0 && `, and ${others} more ${others === 1 ? 'URL' : 'URLs'}`}
+      </span>{' '}
+      {exchange?.responseBody !== undefined && <code>{exchange.responseBody.slice(0, shownBody)}</code>}
+    </div>
+  );
+}
 
 interface FailuresProps {
   readonly id: string;

@@ -4,13 +4,14 @@ import { useLiveReload } from '../../../api/live.ts';
 import { useGet } from '../../../api/resource.ts';
 import { Card, Empty } from '../../../parts/card.tsx';
 import { ChartCard } from '../../../charts/chart-card.tsx';
-import { formatCount, formatDuration, formatShare } from '../../../parts/format.ts';
+import { formatCount, formatDuration, formatShare, isBadRate } from '../../../parts/format.ts';
 import { ErrorNote } from '../../../parts/notes.tsx';
 import type { Destination } from '../draft.ts';
 import { Pending } from './pending.tsx';
 import { RangeChoice, rangeOf } from './range.tsx';
 
 const everyMs = 10_000;
+const success = 'Success rate';
 type Stats = Schema['GetDestinationStatsAnswer'];
 
 interface OverviewProps {
@@ -55,9 +56,9 @@ function Numbers({ total }: { readonly total: Stats['total'] | undefined }) {
     ['Delivered', show(formatCount(delivered))],
     ['Retrying', show(formatCount(retry))],
     ['Dead', show(formatCount(dead))],
-    ['Success rate', show(formatShare(delivered, attempts))],
-    ['p50', latency(p50)],
-    ['p99', latency(p99)],
+    [success, show(formatShare(delivered, attempts))],
+    ['Latency (p50)', latency(p50)],
+    ['Latency (p99)', latency(p99)],
   ];
   return (
     <Card>
@@ -65,7 +66,9 @@ function Numbers({ total }: { readonly total: Stats['total'] | undefined }) {
         {entries.map(([title, value]) => (
           <div key={title}>
             <dt>{title}</dt>
-            <dd>{value}</dd>
+            <dd class={title === success && isBadRate(delivered, attempts) ? 'rate bad' : undefined}>
+              {value}
+            </dd>
           </div>
         ))}
       </dl>

@@ -24,7 +24,7 @@ const words = {
     all: 'all of these hold',
     any: 'at least one of these holds',
     'not-all': 'not all of these hold',
-    'not-any': 'none of these holds',
+    'not-any': 'none of these hold',
   },
   operators: {
     equals: 'equals',

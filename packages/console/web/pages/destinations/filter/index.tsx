@@ -25,7 +25,7 @@ import { TryFilter } from './try.tsx';
 
 const words = {
   filterLead:
-    'Only events that match all rules are delivered. The others are not, and not later either. Without rules, all events are delivered. Delete calls are always delivered.',
+    'Only events that match all rules are delivered. The others are never delivered, even if you change the rules later. Without rules, all events are delivered. Delete calls are always delivered.',
   patternsHint:
     'Names of track, page and screen calls, one per line. * matches any text. Calls without a name are not affected.',
   conditionHint:
@@ -118,7 +118,7 @@ function FilterFields({ draft, onDraft, error, isReadable, suggestions }: Fields
     <>
       <fieldset class="field">
         <legend>Call types</legend>
-        <p class="hint">Select none for all types.</p>
+        <p class="hint">If none is selected, all types are delivered.</p>
         <div class="check-list across">
           {filterTypes.map((type) => (
             <CheckField
