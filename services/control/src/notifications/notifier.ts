@@ -13,6 +13,7 @@ import type { History } from '@tailrace/history';
 import type { OutgoingRecord } from '@tailrace/kafka';
 import type { Log, Metrics } from '@tailrace/service';
 import type { Operations } from '../operations/index.ts';
+import { takeTurns } from '../records/turns.ts';
 import {
   changesOf,
   incidentsAt,
@@ -202,10 +203,7 @@ export function startNotifier(options: NotifierOptions) {
     }
   };
 
-  const turn = async (): Promise<void> => {
-    if (due().length === 0 && abandoned().length === 0) return;
-    // Another instance has noticed the same.
-    await wait((Math.random() * pace.everyMs) / 2, undefined, { signal });
+  const act = async (): Promise<void> => {
     const claim = randomUUID();
     let claimed: readonly Notification[] = [];
     await operations.write(() => {
@@ -226,19 +224,8 @@ export function startNotifier(options: NotifierOptions) {
     }
   };
 
-  const run = async (): Promise<void> => {
-    while (!isAborted()) {
-      try {
-        await wait(pace.everyMs, undefined, { signal });
-        await turn();
-      } catch (error) {
-        if (isAborted()) return;
-        if (!isTailraceError(error)) throw error;
-        if (error.code !== 'superseded') log.warn({ err: error }, 'notifications delayed');
-      }
-    }
-  };
-  const running = run();
+  const isDue = (): boolean => due().length > 0 || abandoned().length > 0;
+  const running = takeTurns({ ...pace, signal, isDue, act, log, delayed: 'notifications delayed' });
 
   return {
     /** What each notification has told and lasts, and its latest message. */

@@ -7,13 +7,12 @@
  *
  * Events cause no events: attempts and dead letters of the built-in source are left out.
  */
-import { setTimeout as wait } from 'node:timers/promises';
 import { builtInSource, type ConfigView, type Destination } from '@tailrace/config';
-import { isTailraceError } from '@tailrace/errors';
 import type { History } from '@tailrace/history';
 import type { ExclusiveRecord, Kafka, KafkaLog, OutgoingRecord } from '@tailrace/kafka';
 import type { TopicNames } from '@tailrace/topology';
 import { ExclusiveWriter } from '../records/exclusive-writer.ts';
+import { takeTurns } from '../records/turns.ts';
 import { openConfigChanges, type ConfigChanges } from './config-changes.ts';
 import { createDeadLetterCounts, type DeadLetterCount } from './dead-letters.ts';
 import { watchDisabled } from './disabled.ts';
@@ -101,7 +100,6 @@ function startOperations(options: OperationsOptions, reported: Reported, changes
   const { deadSpanMs = 30_000, everyMs = 1_000, onTurn } = pace;
   const closing = new AbortController();
   const { signal } = closing;
-  const isAborted = (): boolean => signal.aborted;
   const streaks = new Map<string, Streak>();
   const dead = createDeadLetterCounts(deadSpanMs);
   const disabled = watchDisabled(config);
@@ -227,38 +225,18 @@ function startOperations(options: OperationsOptions, reported: Reported, changes
     config.destinationsOf(builtInSource.id).length > 0 ||
     config.notifications().some(({ enabled }) => enabled);
 
-  const tick = async (): Promise<void> => {
+  const isDue = (): boolean => {
     if (!isWatched()) {
       configFrom = changes.offset;
-      changes.forget(configFrom);
       dead.forget(Date.now() - maxAgeMs);
       for (const id of streaks.keys()) if (!config.destination(id)) streaks.delete(id);
-      return;
-    }
-    if (due().length === 0) {
-      changes.forget(configFrom);
-      return;
-    }
-    // Another instance has noticed the same.
-    await wait((Math.random() * everyMs) / 2, undefined, { signal });
-    if (due().length > 0) await report();
+    } else if (due().length > 0) return true;
+    changes.forget(configFrom);
+    return false;
   };
 
-  const run = async (): Promise<void> => {
-    while (!isAborted()) {
-      try {
-        await wait(everyMs, undefined, { signal });
-        await tick();
-        onTurn?.();
-      } catch (error) {
-        if (isAborted()) return;
-        if (!isTailraceError(error)) throw error;
-        // The same events are found again.
-        if (error.code !== 'superseded') log.warn({ err: error }, 'operational events delayed');
-      }
-    }
-  };
-  const running = run();
+  const delayed = 'operational events delayed';
+  const running = takeTurns({ everyMs, signal, isDue, act: report, log, delayed, onTurn });
 
   return {
     /** What was reported of destinations. */
