@@ -3,6 +3,7 @@ export type { AttemptRow, Resend } from './facts/facts.ts';
 export { openHistory, type History, type HistoryStatus } from './history.ts';
 export { countLetters, readPage, readsLetters } from './slices.ts';
 export type { ListPosition, Slice } from './sqlite/list.ts';
+export type { LatestAttempts } from './tables/breakers.ts';
 export { noDestination, type FilteredEvent } from './tables/decisions.ts';
 export type { CountedDelivery } from './tables/deliveries.ts';
 export type { FlowRow, PendingRow } from './tables/flow.ts';

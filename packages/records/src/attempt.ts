@@ -1,4 +1,4 @@
-/** The record of `attempts`: one attempt and its outcome, as JSON, without a key. It is informational: no decision depends on it. */
+/** The record of `attempts`: one attempt and its outcome, as JSON, without a key. No delivery depends on it; `disableAfter` does. */
 import type { UrlExchange } from './exchange.ts';
 
 /** The result of one URL in one attempt. */

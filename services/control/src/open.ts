@@ -45,6 +45,8 @@ import { notificationRoutes } from './notifications/routes.ts';
 import { createMessenger } from './notifications/send.ts';
 import { ToldState } from './notifications/told.ts';
 import { openOperations, type OperationsPace } from './operations/index.ts';
+import { StoredOutages } from './outages/stored.ts';
+import { watchOutages, type OutagePace } from './outages/watch.ts';
 import { createRecordReader } from './records/reader.ts';
 import { deadLetterRoutes } from './replays/dead-letter-routes.ts';
 import { recallPaths, recallRoutes } from './replays/recall-routes.ts';
@@ -84,6 +86,8 @@ export interface ControlChanges {
   readonly changeGivesUpAfterMs?: number;
   /** How often operational events are looked for, and how long dead letters are counted together. */
   readonly operations?: OperationsPace;
+  /** How often is looked for destinations that have failed for their `disableAfter`. */
+  readonly outages?: OutagePace;
   /** How often notifications are sent. */
   readonly notifications?: NotifierPace;
   /** PEM of certificate authorities to trust beside those that Node trusts, for notifications. */
@@ -186,9 +190,30 @@ export async function openControl(
   );
   const { failingAfterMs, timeoutMs, allowedNetworks } = settings;
   const told = new ToldState();
-  const operations = await open('the operational events', 'operational events', () =>
-    openOperations({ kafka, names, config, history, log, failingAfterMs, told, pace: changes.operations }),
-  );
+  const outages = new StoredOutages();
+  const operations = await open('the operational events', 'operational events', () => {
+    const beside = { told, outages };
+    return openOperations({
+      kafka,
+      names,
+      config,
+      history,
+      log,
+      failingAfterMs,
+      beside,
+      pace: changes.operations,
+    });
+  });
+  const outageWatch = watchOutages({
+    topic: names.destinationsHealth,
+    config,
+    history,
+    operations,
+    stored: outages,
+    report: { log, metrics },
+    pace: changes.outages,
+  });
+  service.onClose('outages', () => outageWatch.close());
   const policy = createAddressPolicy(allowedNetworks);
   const messenger = createMessenger({ policy, timeoutMs, authorities: changes.authorities });
   service.onClose('connections of notifications', () => messenger.close());
@@ -243,7 +268,7 @@ export async function openControl(
       recallRoutes(api, recalls, config);
       testEventRoutes(api, { config, timeoutMs, allowedNetworks });
       filterTestRoutes(api, config);
-      healthRoutes(api, config, history);
+      healthRoutes(api, config, history, outages);
       issueRoutes(api, { config, history, marks });
       const exports = new Exports();
       const streams = new Streams(history, signal);

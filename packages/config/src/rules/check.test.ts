@@ -128,6 +128,8 @@ test('2.11 everything a destination may have is accepted', () => {
     { ...destination, rateLimit: 1, burst: 1_000_000, maxInFlight: 10_000, timeout: '100ms' },
     { ...destination, timeout: '5s', retry: { for: '0s', schedule: ['1s', '1s', '4h'], on: [] } },
     { ...destination, retry: { for: '4h', on: [400, 599, '4xx', '5xx'] } },
+    { ...destination, disableAfter: '1h' },
+    { ...destination, disableAfter: '30d' },
     { ...destination, sample: { percent: 0.01 } },
     { ...destination, sample: { percent: 100, by: 'event' } },
     { ...destination, fields: { include: ['context', 'traits.*.a\\.b', 'name'] } },
@@ -240,6 +242,10 @@ test('each rule of rates, order, secrets and TLS has a problem that names the fi
     ...['99ms', '6s', '2', 'soon'].map((timeout): [unknown, string] => [
       { ...destination, timeout },
       'timeout: is not a duration from 100ms to 5s, such as 5s',
+    ]),
+    ...['59m', '31d', '3'].map((disableAfter): [unknown, string] => [
+      { ...destination, disableAfter },
+      'disableAfter: is not a duration from 1h to 30d, such as 30d',
     ]),
     [{ ...destination, retry: { for: '5h' } }, 'retry.for: is not a duration from 0s to 4h, such as 4h'],
     [

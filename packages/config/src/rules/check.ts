@@ -49,6 +49,7 @@ const formats = {
   'webhook-timeout': durationWithin('100ms', '5s'),
   'retry-window': durationWithin('0s', '4h'),
   'retry-delay': durationWithin('1s', '4h'),
+  'disable-after': durationWithin('1h', '30d'),
   certificates: certificatesProblem,
   'private-key': privateKeyProblem,
   'signing-key': signingKeyProblem,

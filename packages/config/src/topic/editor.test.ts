@@ -74,6 +74,25 @@ test('a change is written in one transaction, and is in force when it resolves',
   assert.equal(cluster.records(topic).at(-1)?.value, null);
 });
 
+test('records of other topics are written in the transaction of the entries', async () => {
+  const cluster = newCluster();
+  cluster.createTopic('health', { config: { 'max.message.bytes': '100' } });
+  await using editor = await open(cluster);
+  const put = (value: string) =>
+    editor.change(() => ({
+      writes: [{ kind: 'source', id: 'web', entry: web }],
+      also: [{ topic: 'health', partition: 0, key: 'outage/crm', value }],
+      result: undefined,
+    }));
+  await assert.rejects(put('x'.repeat(200)), { code: 'record-too-large' });
+  assert.equal(editor.source('web'), undefined);
+  await put('{}');
+  assert.deepEqual(
+    [editor.source('web'), cluster.records('health').map(({ value }) => String(value))],
+    [web, ['{}']],
+  );
+});
+
 test('a decision without writes writes nothing', async () => {
   const cluster = newCluster();
   await using editor = await open(cluster);

@@ -39,6 +39,8 @@ export interface Decision<Result> {
    * would send the sealed text.
    */
   readonly sealQueries?: boolean | undefined;
+  /** Records of other topics that are written with the entries, in the same transaction. */
+  readonly also?: readonly ExclusiveRecord[];
 }
 
 export interface Changed<Result> {
@@ -232,10 +234,10 @@ export async function openConfigEditor(
     if (writes.length === 0 && sealQueries === state.areQueriesSealed && !state.isUnowned)
       return changed<Result>(written);
     assertWritable(decision);
-    const others = writes.flatMap((write) => beforeWrite?.(write, snapshot) ?? []);
+    const audited = writes.flatMap((write) => beforeWrite?.(write, snapshot) ?? []);
 
     unconfirmed = written;
-    await publish(decision, others, written.id);
+    await publish(decision, [...audited, ...(decision.also ?? [])], written.id);
     await view.refresh();
     if (written.versions.size > 0) return changed<Result>(written);
     throw new TailraceError('kafka-unavailable', 'The written records could not be read back in time.');

@@ -1,10 +1,33 @@
 /** Of each destination, since when a circuit breaker is open, as its latest attempt reported, and when an attempt was last delivered. */
 import type { DatabaseSync } from 'node:sqlite';
 import type { AttemptRow } from '../facts/facts.ts';
+import { plain } from '../sqlite/row.ts';
+
+/** Times are milliseconds since the epoch. */
+export interface LatestAttempts {
+  /** When the latest attempt ended. */
+  readonly attemptedAt: number;
+  /** When the latest one ended that was delivered; null where none is known. */
+  readonly deliveredAt: number | null;
+  /** Of the latest failure that is known. */
+  readonly reason: string | null;
+}
 
 export function breakerQueries(db: DatabaseSync) {
   const find = db.prepare('SELECT open_since FROM breakers WHERE destination_id = ?');
+  const latest = db.prepare(`
+    SELECT destination_id AS id, at AS attemptedAt, delivered_at AS deliveredAt,
+      (SELECT reason FROM failed_minutes AS failed WHERE failed.destination_id = breakers.destination_id AND attempts > 0
+       ORDER BY minute DESC LIMIT 1) AS reason
+    FROM breakers WHERE destination_id IN (SELECT value FROM json_each(?))`);
   return {
+    /** By the id of the destination; those of which no attempt is known are left out. */
+    latestAttempts(destinationIds: readonly string[]): ReadonlyMap<string, LatestAttempts> {
+      const rows = latest
+        .all(JSON.stringify(destinationIds))
+        .map(plain<LatestAttempts & { readonly id: string }>);
+      return new Map(rows.map(({ id, ...attempts }) => [id, attempts]));
+    },
     /** Milliseconds since the epoch; undefined where no breaker of the destination is open, or none is known. */
     breakerOpenSince(destinationId: string): number | undefined {
       const since = find.get(destinationId)?.['open_since'];

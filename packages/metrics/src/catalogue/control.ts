@@ -19,6 +19,9 @@ export const controlMetrics = metricsOf(
       buckets: buckets.request,
       help: 'From the request to its answer, including Kafka.',
     }),
+    tailrace_destinations_disabled_total: counter('destinations', {
+      help: 'Destinations that were disabled because of their `disableAfter`.',
+    }),
     tailrace_notification_messages_total: counter('messages', {
       labels: {
         channel: { values: ['destination', 'webhook', 'email'] },

@@ -66,13 +66,22 @@ test('a limited token lowers a rateLimit, and neither raises nor removes it', as
   await control.refused(asTeam('PATCH', web, { rateLimit: 1 }), 403, 'forbidden');
 });
 
-test('a limited token raises neither burst nor maxInFlight', async () => {
+test('a limited token raises neither burst nor maxInFlight nor disableAfter', async () => {
   await control.refused(asTeam('PATCH', crm, { burst: 2 }), 403, 'forbidden');
-  await control.expect(200, { method: 'PATCH', path: crm, body: { burst: 5, maxInFlight: 3 } });
-  for (const change of [{ burst: 6 }, { maxInFlight: 4 }, { maxInFlight: null }]) {
-    await control.refused(asTeam('PATCH', crm, change), 403, 'forbidden');
-  }
-  await control.expect(200, asTeam('PATCH', crm, { burst: 4, maxInFlight: 2 }));
+  await control.expect(200, {
+    method: 'PATCH',
+    path: crm,
+    body: { burst: 5, maxInFlight: 3, disableAfter: '2d' },
+  });
+  const tooMuch = [
+    { burst: 6 },
+    { maxInFlight: 4 },
+    { maxInFlight: null },
+    { disableAfter: '3d' },
+    { disableAfter: null },
+  ];
+  for (const change of tooMuch) await control.refused(asTeam('PATCH', crm, change), 403, 'forbidden');
+  await control.expect(200, asTeam('PATCH', crm, { burst: 4, maxInFlight: 2, disableAfter: '36h' }));
   await control.expect(200, asTeam('PATCH', crm, { burst: null }));
 });
 

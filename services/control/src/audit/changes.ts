@@ -14,6 +14,7 @@ import {
   type Source,
 } from '@tailrace/config';
 import { TailraceError } from '@tailrace/errors';
+import { parseDuration } from '@tailrace/events';
 import { encodeAudit, newAudit, type AuditActor } from '@tailrace/records';
 import type { FastifyRequest } from 'fastify';
 import { isLimited, reachesDestination, reachesSource } from '../access/limits.ts';
@@ -52,8 +53,8 @@ export function actorOf(request: FastifyRequest | undefined): AuditActor {
 /**
  * A limited token changes nothing beyond its limits, through any route. It cannot connect a source that it does not reach, which
  * would send that source's events to its destination, nor disconnect one. Of a destination that has such a source too, everything
- * else but the name decides what becomes of that source's events. A rate limit protects others from its entries, so it may only be
- * lowered. Messages name only what the request or the token's own entry names.
+ * else but the name decides what becomes of that source's events. A rate limit and `disableAfter` protect others from its entries,
+ * so they may only be lowered. Messages name only what the request or the token's own entry names.
  *
  * @throws TailraceError `forbidden`
  */
@@ -74,7 +75,7 @@ function checkLimits(caller: Caller | undefined, write: Entry, current: ConfigSn
   if (isFirst || isMore) {
     throw new TailraceError(
       'forbidden',
-      'A limited token may lower rateLimit, burst and maxInFlight. It may not raise or remove them, or give a source without a rateLimit one.',
+      'A limited token may lower rateLimit, burst, maxInFlight and disableAfter. It may not raise or remove them, or give a source without a rateLimit one.',
     );
   }
 }
@@ -113,13 +114,16 @@ interface Rates {
   readonly bytes: number;
   readonly burst: number;
   readonly maxInFlight: number;
+  readonly disableAfterMs: number;
 }
 
 /** An entry without a limit has the highest; bytes and bursts have a default. */
 function ratesOf(entry: Source | Destination | Notification | undefined): Rates {
   const given: Partial<Source & Destination> = entry ?? {};
   const { rateLimit = Infinity, rateLimitBytes = defaultRateLimitBytes, maxInFlight = Infinity } = given;
-  return { rateLimit, bytes: rateLimitBytes, burst: given.burst ?? defaultBurst(rateLimit), maxInFlight };
+  const disableAfterMs = parseDuration(given.disableAfter ?? '') ?? Infinity;
+  const burst = given.burst ?? defaultBurst(rateLimit);
+  return { rateLimit, bytes: rateLimitBytes, burst, maxInFlight, disableAfterMs };
 }
 
 /** That of delivery: a tenth of a second. */

@@ -16,9 +16,18 @@ import {
 import { destination as entrySchema, findParameters } from '../configuration/destinations/routes.ts';
 import { routesOf, type Api } from '../http/api.ts';
 import { pageInOrder, pageOf, pageParameters } from '../http/page.ts';
-import { closedObject, namedObject, time } from '../http/schemas.ts';
+import { closedObject, namedObject, optionalText, time } from '../http/schemas.ts';
+import { disablesAt, missedFrom, watchedOf, type Outage, type Watched } from '../outages/outage.ts';
+import type { StoredOutages } from '../outages/stored.ts';
 import { countOf, healthOf, healthStates } from './health.ts';
 
+const outageSchema = namedObject('DestinationOutage', {
+  state: Type.Enum(['failing', 'warned', 'disabled']),
+  since: time('the first of its attempts, which have only failed'),
+  reason: optionalText('of the latest failure'),
+  disablesAt: Type.Optional(time('not before this time, and not while an attempt succeeds')),
+  missedFrom: Type.Optional(time('`from` of the replay of events that sends what it has missed')),
+});
 const healthSchema = namedObject('DestinationHealth', {
   state: Type.Enum([...healthStates], {
     description:
@@ -30,14 +39,25 @@ const healthSchema = namedObject('DestinationHealth', {
   lastSuccessAt: Type.Optional(time('when an event was last delivered, as far as the history knows')),
   pending: Type.Integer({ description: 'deliveries' }),
   retrying: Type.Integer({ description: 'pending deliveries that have failed' }),
+  outage: Type.Optional(outageSchema),
 });
 const itemSchema = namedObject('DestinationWithHealth', {
   destination: entrySchema,
   health: Type.Optional(healthSchema),
 });
 
-export function healthRoutes(app: Api, config: ConfigView, history: Pick<History, 'read'>): void {
+export function healthRoutes(
+  app: Api,
+  config: ConfigView,
+  history: Pick<History, 'read'>,
+  outages: Pick<StoredOutages, 'find'>,
+): void {
   const route = routesOf(app, 'Destinations');
+  const show = (destination: Destination, facts: HealthFacts = noHealthFacts) => {
+    const { id } = destination;
+    const outage = shownOutage(outages.find(id), watchedOf(config, id));
+    return { ...showHealth(destination, facts), ...(outage && { outage }) };
+  };
 
   route.get('/destination-health', {
     operationId: 'listDestinationHealth',
@@ -54,7 +74,7 @@ export function healthRoutes(app: Api, config: ConfigView, history: Pick<History
       );
       const facts = knownFacts(history, [...known]);
       const found = destinations.map((one) => {
-        const health = facts && known.has(one.id) ? showHealth(one, facts.get(one.id)) : undefined;
+        const health = facts && known.has(one.id) ? show(one, facts.get(one.id)) : undefined;
         return { destination: one, health, key: orderOf(one, health) };
       });
       const sorted = found.sort((a, b) => (a.key < b.key ? -1 : 1));
@@ -76,7 +96,7 @@ export function healthRoutes(app: Api, config: ConfigView, history: Pick<History
     errors: ['history-unavailable'],
     handler: ({ params: { id } }) => {
       const destination = loadDestination(config, id);
-      return showHealth(destination, history.read((queries) => queries.healthFacts([id])).get(id));
+      return show(destination, history.read((queries) => queries.healthFacts([id])).get(id));
     },
   });
 }
@@ -94,7 +114,7 @@ function knownFacts(
   }
 }
 
-function showHealth(destination: Destination, facts: HealthFacts = noHealthFacts) {
+function showHealth(destination: Destination, facts: HealthFacts) {
   const { attempts, pending, retrying, deliveredAt } = facts;
   return {
     state: healthOf(destination, facts),
@@ -103,6 +123,23 @@ function showHealth(destination: Destination, facts: HealthFacts = noHealthFacts
     ...(deliveredAt !== null && { lastSuccessAt: formatInstant(deliveredAt) }),
     pending,
     retrying,
+  };
+}
+
+/** Undefined where the entry was changed since. */
+function shownOutage(outage: Outage | undefined, watched: Watched | undefined) {
+  if (!outage || !watched) return undefined;
+  const { version, enabled, afterMs } = watched;
+  const { state, since, reason } = outage;
+  const isCurrent = state === 'disabled' ? !enabled : enabled && outage.version === version;
+  if (!isCurrent) return undefined;
+  return {
+    state,
+    since: formatInstant(since),
+    ...(reason !== null && { reason }),
+    ...(state !== 'disabled' &&
+      afterMs !== undefined && { disablesAt: formatInstant(disablesAt(outage, afterMs)) }),
+    ...(state === 'disabled' && { missedFrom: formatInstant(missedFrom(outage)) }),
   };
 }
 

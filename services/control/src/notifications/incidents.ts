@@ -90,7 +90,7 @@ export function incidentsOf(
 function ofDestination(id: string, { config, reported }: Facts, now: number): Incident[] {
   const destination = config.destination(id);
   if (!destination) return [];
-  const { failingSince, stopped, reason, deadSince, deadUntil, dead, disabledSince } =
+  const { failingSince, stopped, reason, deadSince, deadUntil, dead, disabledSince, failedSince } =
     reported.destination(id);
   const found: Incident[] = [];
   const add = (event: NotificationEvent, since: number, detail?: string): void => {
@@ -102,7 +102,7 @@ function ofDestination(id: string, { config, reported }: Facts, now: number): In
   const died = timeOf(deadUntil);
   if (now - died < withoutDeadMs) add('deliveries.dead', timeOf(deadSince) || died, reasonsOf(dead));
   const disabled = timeOf(disabledSince);
-  if (!destination.enabled && disabled <= now) add('destination.disabled', disabled);
+  if (!destination.enabled && disabled <= now) add('destination.disabled', disabled, failedSince);
   return found;
 }
 

@@ -89,17 +89,24 @@ function itemOf({ event, subject, since }: Incident, text: string): Item {
 
 function openedText({ event, subject, since, detail }: Incident): string {
   const why = detail === undefined || detail === '' ? '' : `: ${detail}`;
-  const at = `${formatInstant(since).slice(0, 16).replace('T', ' ')} UTC`;
+  const at = minuteOf(formatInstant(since));
   switch (event) {
     case 'destination.failing':
       return `${subject} has been failing since ${at}${why}`;
     case 'deliveries.dead':
       return `${subject} has dead letters since ${at}${why}`;
     case 'destination.disabled':
-      return `${subject} was disabled at ${at}; it receives no events`;
+      return detail === undefined
+        ? `${subject} was disabled at ${at}; it receives no events`
+        : `${subject} was disabled at ${at}, because all attempts had failed since ${minuteOf(detail)}; it receives no events`;
     case 'source.silent':
       return `No events have arrived from ${subject} since ${at}`;
   }
+}
+
+/** `2026-05-01 08:30 UTC`, for people. */
+function minuteOf(instant: string): string {
+  return `${instant.slice(0, 16).replace('T', ' ')} UTC`;
 }
 
 function overText(

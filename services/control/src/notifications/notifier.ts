@@ -35,7 +35,7 @@ export interface NotifierOptions {
     'notifications' | 'notification' | 'source' | 'sources' | 'destination'
   >;
   readonly history: Pick<History, 'read' | 'status'>;
-  readonly operations: Pick<Operations, 'reported' | 'write'>;
+  readonly operations: Pick<Operations, 'reported' | 'report'>;
   readonly told: ToldState;
   readonly messenger: Pick<Messenger, 'send'>;
   readonly report: { readonly log: Pick<Log, 'info' | 'warn'>; readonly metrics: Metrics };
@@ -194,7 +194,7 @@ export function startNotifier(options: NotifierOptions) {
   const persist = async (records: () => readonly OutgoingRecord[]): Promise<void> => {
     for (;;) {
       try {
-        await operations.write(records);
+        await operations.report(() => records().map((remembered) => ({ remembered })));
         return;
       } catch (error) {
         if (!isTailraceError(error) || error.code === 'shutting-down') throw error;
@@ -206,12 +206,13 @@ export function startNotifier(options: NotifierOptions) {
   const act = async (): Promise<void> => {
     const claim = randomUUID();
     let claimed: readonly Notification[] = [];
-    await operations.write(() => {
+    await operations.report(() => {
       claimed = due();
-      return [
+      const records = [
         ...claimed.map(({ id }) => put(id, { state: 'sending', claim, sentAt: told.latest(id)?.sentAt })),
         ...abandoned().map((key) => encodeTold(topic, key, undefined)),
       ];
+      return records.map((remembered) => ({ remembered }));
     });
     for (const notification of claimed) {
       const { id } = notification;

@@ -9,6 +9,7 @@ import type { Streak } from './receiver-health.ts';
 export const operationalEvents = [
   'destination.failing',
   'destination.recovered',
+  'destination.disabling',
   'destination.disabled',
   'destination.enabled',
   'deliveries.dead',
@@ -49,11 +50,33 @@ export function recoveredEvent(
   return newEvent('destination.recovered', ['recovered', destinationId, failingSince], properties);
 }
 
-export function disabledEvent(destinationId: string, disabledAt: string): OperationalEvent {
-  return newEvent('destination.disabled', ['disabled', destinationId, disabledAt], {
-    destinationId,
-    disabledAt,
-  });
+/** Times are milliseconds since the epoch; it is disabled at `disablesAt` at the earliest. */
+export interface Disabling {
+  /** Of the entry. */
+  readonly version: number;
+  readonly since: number;
+  readonly disablesAt: number;
+  readonly reason: string | null;
+}
+
+export function disablingEvent(
+  destinationId: string,
+  { version, since, disablesAt, reason }: Disabling,
+): OperationalEvent {
+  const failingSince = isoOf(since);
+  const parts = ['disabling', destinationId, String(version), failingSince];
+  const properties = { destinationId, failingSince, disablesAt: isoOf(disablesAt), reason };
+  return newEvent('destination.disabling', parts, properties);
+}
+
+/** @param failingSince where its attempts had only failed for `disableAfter` */
+export function disabledEvent(
+  destinationId: string,
+  disabledAt: string,
+  failingSince: string | undefined,
+): OperationalEvent {
+  const properties = { destinationId, disabledAt, failingSince };
+  return newEvent('destination.disabled', ['disabled', destinationId, disabledAt], properties);
 }
 
 export function enabledEvent(destinationId: string, disabledSince: string): OperationalEvent {

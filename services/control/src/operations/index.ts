@@ -9,7 +9,7 @@
  */
 import { builtInSource, type ConfigView, type Destination } from '@tailrace/config';
 import type { History } from '@tailrace/history';
-import type { ExclusiveRecord, Kafka, KafkaLog, OutgoingRecord } from '@tailrace/kafka';
+import type { Kafka, KafkaLog, OutgoingRecord } from '@tailrace/kafka';
 import type { TopicNames } from '@tailrace/topology';
 import { ExclusiveWriter } from '../records/exclusive-writer.ts';
 import { takeTurns } from '../records/turns.ts';
@@ -35,6 +35,10 @@ import {
   type ReportedDestination,
 } from './reported.ts';
 
+interface Reader {
+  accept(name: string, value: Buffer | null): void;
+}
+
 export interface OperationsOptions {
   readonly kafka: Kafka;
   readonly names: TopicNames;
@@ -47,11 +51,16 @@ export interface OperationsOptions {
   /** For how long the attempts of a destination must only fail. */
   readonly failingAfterMs: number;
   readonly pace?: OperationsPace | undefined;
-  /** Gets the other records of `destinations.health`: what notifications have told. */
-  readonly told: {
-    accept(name: string, value: Buffer | null): void;
-    /** Called when those are read that the topic has at the start. */
-    started(): void;
+  /** They get the other records of `destinations.health`. */
+  readonly beside: {
+    readonly told: Reader & {
+      /** Called when those are read that the topic has at the start. */
+      started(): void;
+    };
+    readonly outages: Reader & {
+      /** Since when its attempts had only failed, in milliseconds since the epoch, where `disableAfter` disabled it. */
+      failedSince(destinationId: string): number | undefined;
+    };
   };
 }
 
@@ -72,19 +81,21 @@ const deadEveryMs = 10 * 60_000;
 /** Events of one transaction. */
 const maxEvents = 100;
 
-/** An event that is due, and the records that remember it. */
-interface Due {
-  readonly event: OperationalEvent | undefined;
-  readonly remembered: Omit<ExclusiveRecord, 'partition'>;
+/** A record of `destinations.health`, and the event that it remembers. */
+export interface Due {
+  readonly event?: OperationalEvent | undefined;
+  readonly remembered: OutgoingRecord;
 }
 
 export type Operations = Awaited<ReturnType<typeof openOperations>>;
 
 /** Resolves once the topics `config` and `destinations.health` are read to their ends. */
 export async function openOperations(options: OperationsOptions) {
-  const { kafka, names, told } = options;
+  const { kafka, names, beside } = options;
+  const { told, outages } = beside;
   const reported = await openReported(kafka, names.destinationsHealth, (name, value) => {
     told.accept(name, value);
+    outages.accept(name, value);
   });
   told.started();
   try {
@@ -96,7 +107,7 @@ export async function openOperations(options: OperationsOptions) {
 }
 
 function startOperations(options: OperationsOptions, reported: Reported, changes: ConfigChanges) {
-  const { kafka, names, config, history, log, failingAfterMs, pace = {} } = options;
+  const { kafka, names, config, history, log, failingAfterMs, beside, pace = {} } = options;
   const { deadSpanMs = 30_000, everyMs = 1_000, onTurn } = pace;
   const closing = new AbortController();
   const { signal } = closing;
@@ -172,14 +183,16 @@ function startOperations(options: OperationsOptions, reported: Reported, changes
       const destination = config.destination(id);
       if (!destination) found.push({ event: undefined, remembered: forget(id) });
       else if (disabledSince !== undefined && destination.enabled) {
-        remember(id, enabledEvent(id, disabledSince), { disabledSince: undefined });
+        remember(id, enabledEvent(id, disabledSince), { disabledSince: undefined, failedSince: undefined });
       }
     }
     for (const [id, at] of disabled.since(now - maxChangeAgeMs)) {
       if (reported.destination(id).disabledSince !== undefined) disabled.forget(id);
       else {
         const disabledSince = new Date(at).toISOString();
-        remember(id, disabledEvent(id, disabledSince), { disabledSince });
+        const since = beside.outages.failedSince(id);
+        const failedSince = since === undefined ? undefined : new Date(since).toISOString();
+        remember(id, disabledEvent(id, disabledSince, failedSince), { disabledSince, failedSince });
       }
     }
     for (const id of dead.destinations()) {
@@ -207,12 +220,17 @@ function startOperations(options: OperationsOptions, reported: Reported, changes
     refresh: () => reported.refresh(),
   });
 
-  const report = (): Promise<void> =>
+  const isWatched = (): boolean =>
+    config.destinationsOf(builtInSource.id).length > 0 ||
+    config.notifications().some(({ enabled }) => enabled);
+
+  /** Writes what `decide` finds with all that the topic has; it may be nothing. */
+  const report = (decide: () => readonly Due[]): Promise<void> =>
     writer.run(async ({ publisher, partitioners }) => {
       await reported.refresh();
-      const all = due();
-      const events = all.flatMap(({ event }) => event ?? []);
+      const all = decide();
       if (all.length === 0) return;
+      const events = isWatched() ? all.flatMap(({ event }) => event ?? []) : [];
       await publisher.publish([
         ...events.map((event) => eventRecord(names.events, event, partitioners.events)),
         ...all.map(({ remembered }) => ({ ...remembered, partition: 0 })),
@@ -220,10 +238,6 @@ function startOperations(options: OperationsOptions, reported: Reported, changes
       await reported.refresh();
       for (const { event, messageId } of events) log.info({ event, messageId }, 'operational event');
     });
-
-  const isWatched = (): boolean =>
-    config.destinationsOf(builtInSource.id).length > 0 ||
-    config.notifications().some(({ enabled }) => enabled);
 
   const isDue = (): boolean => {
     if (!isWatched()) {
@@ -236,24 +250,13 @@ function startOperations(options: OperationsOptions, reported: Reported, changes
   };
 
   const delayed = 'operational events delayed';
-  const running = takeTurns({ everyMs, signal, isDue, act: report, log, delayed, onTurn });
+  const running = takeTurns({ everyMs, signal, isDue, act: () => report(due), log, delayed, onTurn });
 
   return {
     /** What was reported of destinations. */
     reported: { destination: reported.destination, destinations: reported.destinations },
-    /**
-     * Writes records of `destinations.health` that are decided on all that the topic has; `decide` may return none.
-     *
-     * @throws TailraceError `superseded`, `kafka-unavailable`, `shutting-down`
-     */
-    write: (decide: () => readonly OutgoingRecord[]): Promise<void> =>
-      writer.run(async ({ publisher }) => {
-        await reported.refresh();
-        const records = decide();
-        if (records.length === 0) return;
-        await publisher.publish(records.map((record) => ({ ...record, partition: 0 })));
-        await reported.refresh();
-      }),
+    /** @throws TailraceError `superseded`, `kafka-unavailable`, `shutting-down` */
+    report,
     async close() {
       closing.abort();
       for (const stop of unsubscribe) stop();

@@ -20,6 +20,8 @@ export interface ReportedDestination {
   readonly dead?: Readonly<Record<string, number>> | undefined;
   /** Since when it is disabled; absent while it is not, or that was not reported. */
   readonly disabledSince?: string | undefined;
+  /** Since when its attempts had only failed, where `disableAfter` disabled it. */
+  readonly failedSince?: string | undefined;
 }
 
 export interface ReportedConfig {

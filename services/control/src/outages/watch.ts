@@ -1,0 +1,133 @@
+/** Watches the destinations with `disableAfter`, warns of those that will be disabled, and disables them. README.md has the states. */
+import type { ConfigEditor } from '@tailrace/config';
+import { isTailraceError } from '@tailrace/errors';
+import { formatInstant } from '@tailrace/events';
+import type { History, LatestAttempts } from '@tailrace/history';
+import type { Log, Metrics } from '@tailrace/service';
+import { within } from '../http/current.ts';
+import { disablingEvent } from '../operations/event.ts';
+import type { Due, Operations } from '../operations/index.ts';
+import { takeTurns } from '../records/turns.ts';
+import { disablesAt, stepOf, watchedOf, type Outage, type Step } from './outage.ts';
+import { encodeOutage, type StoredOutages } from './stored.ts';
+
+export interface OutageOptions {
+  /** The topic `destinations.health`. */
+  readonly topic: string;
+  readonly config: Pick<ConfigEditor, 'destination' | 'destinations' | 'version' | 'refresh' | 'change'>;
+  readonly history: Pick<History, 'read' | 'refresh'>;
+  readonly operations: Pick<Operations, 'report'>;
+  readonly stored: StoredOutages;
+  readonly report: { readonly log: Pick<Log, 'info' | 'warn'>; readonly metrics: Metrics };
+  readonly pace?: OutagePace | undefined;
+}
+
+export interface OutagePace {
+  /** Default 30 s. */
+  readonly everyMs?: number;
+  /** Called each time that was looked. */
+  readonly onTurn?: () => void;
+}
+
+interface Found {
+  readonly id: string;
+  readonly step: Step;
+  readonly afterMs: number;
+}
+
+/** Steps of one transaction. */
+const stepsTogether = 100;
+const upToDateWithinMs = 10_000;
+
+export function watchOutages(options: OutageOptions): { close(): Promise<void> } {
+  const { topic, config, history, operations, stored, report, pace = {} } = options;
+  const { log, metrics } = report;
+  const { everyMs = 30_000, onTurn } = pace;
+  const disabledTotal = metrics.counter('tailrace_destinations_disabled_total');
+  const closing = new AbortController();
+  /** Outages that have no record. */
+  const begun = new Map<string, Outage>();
+
+  const look = (): readonly Found[] => {
+    const configured = config.destinations().filter(({ disableAfter }) => disableAfter !== undefined);
+    const ids = [...new Set([...configured.map(({ id }) => id), ...stored.destinations(), ...begun.keys()])];
+    const attempts = ids.length > 0 && latestAttempts(history, ids);
+    if (!attempts) return [];
+    const found = ids.flatMap((id): Found[] => {
+      const watched = watchedOf(config, id);
+      const step = stepOf(stored.find(id) ?? begun.get(id), watched, attempts.get(id));
+      return step ? [{ id, step, afterMs: watched?.afterMs ?? 0 }] : [];
+    });
+    return found.slice(0, stepsTogether);
+  };
+
+  /** An entry that was changed since its outage began stays as it is. */
+  const disable = async (due: readonly { readonly id: string; readonly outage: Outage }[]): Promise<void> => {
+    const { result } = await config.change((current) => {
+      const same = due.flatMap(({ id, outage }) => {
+        const entry = current.destination(id);
+        const isSame = current.version('destination', id) === outage.version && entry?.enabled;
+        return isSame ? [{ id, outage, entry: { ...entry, enabled: false } }] : [];
+      });
+      return {
+        writes: same.map(({ id, entry }) => ({ kind: 'destination', id, entry })),
+        also: same.map(({ id, outage }) => encodeOutage(topic, id, outage)),
+        result: same,
+      };
+    });
+    for (const { id, outage } of result) {
+      disabledTotal.inc();
+      const { since, reason } = outage;
+      log.info({ destinationId: id, failingSince: formatInstant(since), reason }, 'destination disabled');
+    }
+  };
+
+  /** What a step writes; nothing where the outage has no record yet, or had none. */
+  const written = ({ id, step, afterMs }: Found): readonly Due[] => {
+    if (step.kind === 'over') return stored.find(id) ? [{ remembered: encodeOutage(topic, id) }] : [];
+    const { kind, outage } = step;
+    if (kind === 'begin' || kind === 'disable') return [];
+    const event =
+      kind === 'warn' && disablingEvent(id, { ...outage, disablesAt: disablesAt(outage, afterMs) });
+    return [{ remembered: encodeOutage(topic, id, outage), ...(event && { event }) }];
+  };
+
+  const act = async (): Promise<void> => {
+    // Another instance may have read more: the latest success.
+    if (!(await within(Promise.all([history.refresh(), config.refresh()]), upToDateWithinMs))) return;
+    const found = look();
+    for (const { id, step } of found) {
+      if (step.kind === 'begin') begun.set(id, step.outage);
+      else if (step.kind === 'over' || stored.find(id)) begun.delete(id);
+    }
+    const due = found.flatMap(({ id, step }) =>
+      step.kind === 'disable' ? [{ id, outage: step.outage }] : [],
+    );
+    if (due.length > 0) await disable(due);
+    if (found.some((one) => written(one).length > 0)) await operations.report(() => look().flatMap(written));
+  };
+
+  const delayed = 'disabling of failing destinations delayed';
+  const { signal } = closing;
+  const isDue = (): boolean => look().length > 0;
+  const running = takeTurns({ everyMs, signal, isDue, act, log, delayed, onTurn });
+  return {
+    async close() {
+      closing.abort();
+      await running;
+    },
+  };
+}
+
+/** Undefined without the history. */
+function latestAttempts(
+  history: Pick<History, 'read'>,
+  ids: readonly string[],
+): ReadonlyMap<string, LatestAttempts> | undefined {
+  try {
+    return history.read((queries) => queries.latestAttempts(ids));
+  } catch (error) {
+    if (isTailraceError(error, 'history-unavailable')) return undefined;
+    throw error;
+  }
+}
