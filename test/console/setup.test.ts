@@ -3,7 +3,9 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { eventually } from '@tailrace/testing';
-import { adminToken, openApi, readToken } from '../../services/control/src/testing/api.ts';
+import { encodeOutage } from '../../services/control/src/outages/stored.ts';
+import { adminToken, names, openApi, readToken } from '../../services/control/src/testing/api.ts';
+import { createFlow } from '../../services/control/src/testing/flow.ts';
 import {
   axeProblems,
   axeProblemsInBothThemes,
@@ -90,6 +92,41 @@ test('an id is proposed from the name, and a new destination says that it receiv
   await press(page, 'Create a source');
   await page.getByRole('heading', { level: 1, name: 'Café' }).waitFor();
   await control.expect(200, { path: '/v1/sources/cafe' });
+  assert.deepEqual(complaints, []);
+  await page.context().close();
+});
+
+test('a destination says when it will be disabled and why it was, and offers what it missed once it is enabled', async () => {
+  await createDestination('legacy');
+  const path = '/v1/destinations/legacy';
+  const { etag } = await control.ask({ method: 'PATCH', path, body: { disableAfter: '3d' } });
+  const [since, until] = [Date.now() - 72 * 3_600_000, Date.now() - 1_000];
+  const flow = createFlow(control.kafka);
+  const startedAt = new Date(until).toISOString();
+  await flow.attempt(flow.delivery('legacy'), 'retry', { startedAt, latencyMs: 0, reason: 'timeout' });
+  await control.historyRead();
+  const publisher = control.kafka.publisher();
+  const outage = { version: Number(etag.replaceAll('"', '')), since, until, reason: 'timeout' };
+  const put = (changes: { state: 'warned'; warnedAt: number } | { state: 'disabled' }) =>
+    publisher.publish(encodeOutage(names.destinationsHealth, 'legacy', { ...outage, ...changes }));
+  await put({ state: 'warned', warnedAt: until });
+  const { page, complaints } = await browser.open(`${url}#/destinations/legacy`, { token: adminToken });
+  await page.getByText('This destination will be disabled').waitFor();
+  await page.getByText(/It is disabled in 24 h unless one succeeds/).waitFor();
+
+  await control.expect(200, { method: 'PATCH', path, body: { enabled: false } });
+  await put({ state: 'disabled' });
+  await visit(page, '#/destinations', 'Destinations');
+  await visit(page, '#/destinations/legacy', 'legacy');
+  await page.getByText('because all attempts had failed since').waitFor();
+  await press(page, 'Enable');
+  await page.getByText('Send what it missed?').waitFor();
+  assert.deepEqual(await axeProblems(page), []);
+  await page.getByRole('link', { name: 'Send missed events' }).click();
+  const from = page.getByLabel('From', { exact: true });
+  await from.waitFor();
+  assert.equal(await from.inputValue(), new Date(since - 4 * 3_600_000).toISOString());
+  assert.equal(await page.getByLabel('Destination', { exact: true }).inputValue(), 'legacy');
   assert.deepEqual(complaints, []);
   await page.context().close();
 });

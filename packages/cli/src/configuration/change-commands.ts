@@ -1,6 +1,8 @@
 /** Commands that change one property of an entry, or delete it. All may be repeated. */
 import type { Schema } from '@tailrace/api';
+import { isTailraceError } from '@tailrace/errors';
 import type { ApiRun } from '../api/call.ts';
+import type { ApiContext } from '../api/client.ts';
 import { pathOf } from '../api/path.ts';
 import { done } from '../api/show.ts';
 import { apiCommand, flag, text, type Declared } from '../declare.ts';
@@ -177,7 +179,8 @@ export const changeCommands: readonly Declared[] = [
 function switchCommand(verb: 'enable' | 'disable', kind: (typeof kinds)[number]): Declared {
   const effects = {
     'enable source': '',
-    'enable destination': '',
+    'enable destination':
+      ' Where disableAfter has disabled it, the command that sends what it missed is shown.',
     'enable notification': '',
     'disable notification': ' Nothing is told. What is open then is told when it is enabled again.',
     'disable source': ' Its calls are then refused with 401.',
@@ -192,10 +195,25 @@ function switchCommand(verb: 'enable' | 'disable', kind: (typeof kinds)[number])
     arguments: { '<id>': `the id of the ${kind}` },
     examples: [`${words} ${exampleOf[kind]}`],
     async request({ id }, { api }) {
+      const missedFrom = words === 'enable destination' ? await missedFromOf(id, api) : undefined;
       const answer = await api.send('PATCH', pathOf(`${kind}s`, id), { enabled: verb === 'enable' });
-      return done(`The ${kind} ${id} is ${verb}d.`, answer);
+      const said = `The ${kind} ${id} is ${verb}d.`;
+      if (missedFrom === undefined) return done(said, answer);
+      const replay = `tailrace replay events --destination ${id} --from ${missedFrom}`;
+      return done([said, `To send what it missed: ${replay}`], answer);
     },
   });
+}
+
+/** Undefined also where the health is not known, or not for this token. */
+async function missedFromOf(id: string, api: ApiContext['api']): Promise<string | undefined> {
+  try {
+    const path = pathOf('destinations', id, 'health');
+    return (await api.get<Schema['DestinationHealth']>(path)).outage?.missedFrom;
+  } catch (error) {
+    if (isTailraceError(error)) return undefined;
+    throw error;
+  }
 }
 
 function pauseCommand(

@@ -11,12 +11,17 @@ type Issue = Schema['Issue'];
 
 const healthColumns: Columns<Schema['DestinationWithHealth']> = {
   DESTINATION: ({ destination }) => destination.id,
-  HEALTH: ({ health }) => health?.state ?? '-',
+  HEALTH: ({ health }) => (health ? `${health.state}${outageOf(health)}` : '-'),
   DELIVERED: ({ health }) => (health && health.attempts > 0 ? shareOf(health) : '-'),
   ATTEMPTS: ({ health }) => (health ? formatCount(health.attempts) : '-'),
   'LAST SUCCESS': ({ health }) => health?.lastSuccessAt ?? '-',
   PENDING: ({ health }) => (health ? formatCount(health.pending) : '-'),
 };
+
+function outageOf({ outage }: Schema['DestinationHealth']): string {
+  if (outage?.state === 'disabled') return `, failing since ${outage.since}`;
+  return outage?.disablesAt === undefined ? '' : `, disabled at ${outage.disablesAt} unless it recovers`;
+}
 
 /** Never rounded up to 100 %. */
 function shareOf({ delivered, attempts }: Schema['DestinationHealth']): string {
@@ -63,7 +68,8 @@ export const issueCommands: readonly Declared[] = [
     summary: 'list the health of destinations, worst first',
     description:
       'List the health of destinations, worst first: failing, retrying, healthy, no-traffic, paused or disabled. DELIVERED is the share of ' +
-      'the attempts of the last hour.',
+      'the attempts of the last hour. HEALTH also says when disableAfter will disable a destination, or since when it had ' +
+      'only failed when it was disabled.',
     options: {
       source: text('<id>', 'only destinations connected to this source'),
       search: text('<text>', 'only destinations with this in their id or name'),

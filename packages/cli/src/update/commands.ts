@@ -41,6 +41,7 @@ export const updateCommands: readonly Declared[] = [
       'update destination crm --url https://crm.example.com/v2/hook',
       'update destination crm --rate-limit 50 --ordering user',
       'update destination crm --set settings.standardWebhooks=true --unset name',
+      'update destination crm --set disableAfter=3d',
       'update destination crm --set timeout=2s --set \'retry.on=["5xx",429,409]\'',
       `update destination crm --set 'fields.exclude=["context.ip"]' --set sample.percent=10`,
       'update destination crm --set settings.auth.token=env:CRM_TOKEN',

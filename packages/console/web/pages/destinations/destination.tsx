@@ -1,6 +1,7 @@
 /** One destination: its state and actions, and the tabs below. */
-import { api, askWhole, type Schema } from '../../api/client.ts';
-import { useGet, useResource } from '../../api/resource.ts';
+import { useState } from 'preact/hooks';
+import { api, askWhole, get, type Schema } from '../../api/client.ts';
+import { useResource } from '../../api/resource.ts';
 import { isLimitedToBoth, may } from '../../api/session.ts';
 import { Action } from '../../parts/action.tsx';
 import { LinkButton } from '../../parts/button.tsx';
@@ -15,6 +16,7 @@ import { Failures } from './activity/failures.tsx';
 import { FilterPart } from './filter/index.tsx';
 import { DestinationOverview } from './activity/overview.tsx';
 import { HealthLine } from './health.tsx';
+import { OutageCards, Since } from './outage.tsx';
 import { requests } from './requests.ts';
 import { DestinationSettings } from './settings.tsx';
 import { stateOf } from './state.ts';
@@ -26,6 +28,7 @@ const words = {
   disableMessage:
     'Events that arrive while it is disabled are never delivered to it. To keep them waiting instead, pause the destination.',
   enabledAgain: 'Enabled. Events that arrived while it was disabled are not delivered.',
+  disabledBecause: 'Tailrace disabled it, because all attempts had failed since',
   disabledLead:
     'It receives no events until you enable it, and does not receive them later. Send a test event first to see whether the receiver accepts it.',
 };
@@ -59,17 +62,22 @@ export function DestinationPage({ id, query }: DestinationPageProps) {
     reload,
     set,
   } = useResource(`destination ${id}`, (signal) => requests.load(id, signal));
+  const health = useHealth(version ? id : null);
+  const outage = health?.outage;
+  const [missedFrom, setMissedFrom] = useState<string>();
   if (!version) return <PageOfEntry title={id} error={error} onRetry={reload} />;
   const { data } = version;
   const visible = tabs.filter(([name]) => isVisible(name));
   const tab = tabOf(visible, query['tab'], 'overview');
   return (
     <div class="stack">
-      <PageHead title={data.name ?? id} lead={<Lead destination={data} />}>
+      <PageHead title={data.name ?? id} lead={<Lead destination={data} health={health} />}>
         {may('write') && data.enabled && (
           <LinkButton href={hrefOf(['replays', '+events'], { destination: id })}>Send past events</LinkButton>
         )}
-        {may('write') && <Actions version={version} onVersion={set} />}
+        {may('write') && (
+          <Actions version={version} onVersion={set} onEnabled={() => setMissedFrom(outage?.missedFrom)} />
+        )}
       </PageHead>
       <Tabs label={id} steps={['destinations', id]} tabs={visible} current={tab} />
       {!data.enabled && (
@@ -77,6 +85,11 @@ export function DestinationPage({ id, query }: DestinationPageProps) {
           <div class="row spread">
             <div>
               <h2>This destination is disabled</h2>
+              {outage?.state === 'disabled' && (
+                <p>
+                  {words.disabledBecause} <Since outage={outage} />
+                </p>
+              )}
               <p class="quiet">{words.disabledLead}</p>
             </div>
             {may('write') && tab !== 'test' && (
@@ -85,6 +98,7 @@ export function DestinationPage({ id, query }: DestinationPageProps) {
           </div>
         </Card>
       )}
+      {data.enabled && <OutageCards id={id} outage={outage} missedFrom={missedFrom} />}
       {tab === 'overview' &&
         (isLimitedToBoth.value ? (
           <Limited id={id} />
@@ -108,18 +122,11 @@ function Limited({ id }: { readonly id: string }) {
 }
 
 /** The numbers of a whole destination are not for every token. */
-function Lead({ destination }: { readonly destination: Destination }) {
-  return isLimitedToBoth.value ? (
-    <LeadWith destination={destination} health={undefined} />
-  ) : (
-    <LeadWithHealth destination={destination} />
-  );
-}
-
-function LeadWithHealth({ destination }: { readonly destination: Destination }) {
-  const params = { path: { id: destination.id } };
-  const { data } = useGet('/v1/destinations/{id}/health', params, { everyMs: healthEveryMs });
-  return <LeadWith destination={destination} health={data} />;
+function useHealth(id: string | null): Schema['DestinationHealth'] | undefined {
+  const key = id === null || isLimitedToBoth.value ? null : `health ${id}`;
+  const params = { path: { id: id ?? '' } };
+  const load = (signal: AbortSignal) => get('/v1/destinations/{id}/health', params, signal);
+  return useResource(key, load, { everyMs: healthEveryMs }).data;
 }
 
 interface LeadProps {
@@ -127,7 +134,7 @@ interface LeadProps {
   readonly health: Schema['DestinationHealth'] | undefined;
 }
 
-function LeadWith({ destination, health }: LeadProps) {
+function Lead({ destination, health }: LeadProps) {
   return (
     <span class="row">
       <code>{destination.id}</code>
@@ -143,7 +150,11 @@ function LeadWith({ destination, health }: LeadProps) {
   );
 }
 
-function Actions({ version, onVersion }: VersionProps<Destination>) {
+interface ActionsProps extends VersionProps<Destination> {
+  readonly onEnabled: () => void;
+}
+
+function Actions({ version, onVersion, onEnabled }: ActionsProps) {
   const { id, enabled, paused } = version.data;
   const params = { path: { id } };
   const setEnabled = (isEnabled: boolean): Promise<Version<Destination>> =>
@@ -187,7 +198,10 @@ function Actions({ version, onVersion }: VersionProps<Destination>) {
           kind="main-action"
           request={() => setEnabled(true)}
           done="Enabled. Events arrive within two seconds."
-          after={show}
+          after={(changed) => {
+            if (changed) onEnabled();
+            show(changed);
+          }}
         >
           Enable
         </Action>

@@ -30,6 +30,7 @@ test('a form that is not changed changes nothing', () => {
     rateLimit: 5,
     burst: 10,
     maxInFlight: 2,
+    disableAfter: '3d',
     timeout: '2s',
     retry: { for: '1h', schedule: ['10s', '1m'], on: ['5xx', 409] },
     filter: { types: ['track'] },

@@ -31,6 +31,7 @@ export interface PaceDraft {
   readonly retryFor: string;
   readonly retrySchedule: string;
   readonly retryOn: string;
+  readonly disableAfter: string;
 }
 
 /** Lists have one path in each line. */
@@ -154,6 +155,7 @@ export function entryOf(
     'maxInFlight',
     'timeout',
     'retry',
+    'disableAfter',
     'sample',
     'fields',
   );
@@ -216,9 +218,9 @@ function authOf({ kind, username, password, token }: AuthDraft): Pick<Destinatio
   return { auth: kind === 'basic' ? { username, password } : { token } };
 }
 
-type Pace = Pick<Destination, 'burst' | 'maxInFlight' | 'timeout' | 'retry'>;
+type Pace = Pick<Destination, 'burst' | 'maxInFlight' | 'timeout' | 'retry' | 'disableAfter'>;
 
-function paceDraftOf({ burst, maxInFlight, timeout = '', retry = {} }: Pace): PaceDraft {
+function paceDraftOf({ burst, maxInFlight, timeout = '', retry = {}, disableAfter = '' }: Pace): PaceDraft {
   return {
     burst: String(burst ?? ''),
     maxInFlight: String(maxInFlight ?? ''),
@@ -227,6 +229,7 @@ function paceDraftOf({ burst, maxInFlight, timeout = '', retry = {} }: Pace): Pa
     retrySchedule: (retry.schedule ?? []).join(', '),
     // A list without items is not the same as none.
     retryOn: retry.on?.length === 0 ? 'none' : (retry.on ?? []).join(', '),
+    disableAfter,
   };
 }
 
@@ -243,6 +246,7 @@ function paceOf(draft: PaceDraft): Pace {
     ...(maxInFlight !== null && { maxInFlight }),
     ...(draft.timeout.trim() !== '' && { timeout: draft.timeout.trim() }),
     ...(Object.keys(retry).length > 0 && { retry }),
+    ...(draft.disableAfter.trim() !== '' && { disableAfter: draft.disableAfter.trim() }),
   };
 }
 

@@ -32,6 +32,12 @@ const fields = [
     'For example 10s, 1m, 20m. Leave empty for the usual ones.',
   ],
   ['retryOn', 'retry.on', 'Retry on', 'For example 5xx, 429, 409, or none. Leave empty for 5xx, 408, 429.'],
+  [
+    'disableAfter',
+    'disableAfter',
+    'Disable after',
+    'From 1h to 30d, such as 3d, in which all attempts fail. Leave empty to keep it enabled.',
+  ],
 ] as const;
 
 export function PaceFields({ draft, onDraft, error }: Props) {
