@@ -22,7 +22,7 @@ export interface AttemptRecord {
   readonly sourceId: string;
   readonly destinationId: string;
   readonly type: string;
-  /** The event name of a track call. */
+  /** The event name of a track call, up to 200 characters. */
   readonly event?: string | undefined;
   /** The userId, else the anonymousId. */
   readonly userKey: string;

@@ -4,6 +4,7 @@
  */
 import { formatInstant, parseInstant } from '@tailrace/events';
 import type { ConsumedRecord, OutgoingRecord } from '@tailrace/kafka';
+import { bounded } from './bounded.ts';
 import { objectIn } from './json.ts';
 import { formatPosition, type RecordPosition } from './position.ts';
 
@@ -33,7 +34,7 @@ export interface Decision {
   readonly eventId: string;
   readonly sourceId: string;
   readonly type: string;
-  /** The name of a track event, up to {@link decisionLimits}; absent in records of older routers. */
+  /** The name of a track event, {@link bounded}; absent in records of older routers. */
   readonly event?: string | undefined;
   /** Milliseconds since the epoch. */
   readonly decidedAt: number;
@@ -54,7 +55,6 @@ export const decisionLimits = {
   groups: 20,
   destinations: 100,
   ruleCharacters: 250,
-  eventCharacters: 200,
 } as const;
 
 /** @param position of the event in `events`, for a header */
@@ -73,7 +73,7 @@ export function encodeDecision(
     headers: position && { 'source-id': rest.sourceId, 'event-position': formatPosition(position) },
     value: JSON.stringify({
       ...rest,
-      event: event?.slice(0, decisionLimits.eventCharacters),
+      event: event && bounded(event),
       decidedAt: formatInstant(decidedAt),
       filtered: groups.map(({ reason, rule, destinations }) => ({
         reason,

@@ -7,6 +7,7 @@ export {
   type AuditedField,
   type AuditRecord,
 } from './audit.ts';
+export { bounded, boundedOrNull, maxStoredLength } from './bounded.ts';
 export {
   decodeDelivery,
   deliveryKey,

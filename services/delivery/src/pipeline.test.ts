@@ -40,6 +40,17 @@ describe('a delivery', () => {
     assert.deepEqual(stage.cluster.records(names.deliveriesDead), []);
   });
 
+  test('has a long event name cut in the record of its attempt and in the log', async () => {
+    await using stage = new Stage();
+    await stage.configure(crm);
+    const { sender } = await stage.startReplica();
+    sender.onRequest = () => gone;
+    await stage.publish(newDelivery('crm', { eventName: 'x'.repeat(30_000) }));
+    const [attempt] = await stage.attempts();
+    assert.equal(attempt?.event?.length, 200);
+    assert.equal(stage.log.find(({ msg }) => msg === 'attempt')?.['event'], attempt.event);
+  });
+
   test('6.8 is retried through the retry topics of the schedule until it succeeds', async () => {
     await using stage = new Stage({ scheduleMs: [20, 40] });
     await stage.configure(crm);

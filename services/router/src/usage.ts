@@ -10,7 +10,7 @@ import { isTailraceError } from '@tailrace/errors';
 import { formatInstant, type EventType, type TailraceEvent } from '@tailrace/events';
 import type { OutgoingRecord } from '@tailrace/kafka';
 import type { Log } from '@tailrace/service';
-import type { UsageRecord } from '@tailrace/records';
+import { maxStoredLength, type UsageRecord } from '@tailrace/records';
 
 export type UsageCounter = ReturnType<typeof startUsage>;
 
@@ -33,7 +33,7 @@ const maxPerRecord = { names: 1_000, characters: 128 * 1024 };
  * Names of a source and day that are counted one by one, each of this length at most: any client with a public write key can send any
  * number of names, and the counts are kept for 90 days.
  */
-const maxPerDay = { names: 500, characters: 200 };
+const maxPerDay = { names: 500, characters: maxStoredLength };
 /** Names of all sources of the day that are known in memory. */
 const maxKnownNames = 50_000;
 const dayMs = 86_400_000;

@@ -6,6 +6,8 @@ import { readDeadLetter, type DeadLetterSummary } from '@tailrace/deadletters';
 import { parseInstant } from '@tailrace/events';
 import type { ConsumedRecord } from '@tailrace/kafka';
 import {
+  bounded,
+  boundedOrNull,
   decodeDecision,
   decodeDelivery,
   exchangesHeader,
@@ -22,7 +24,6 @@ import {
   type UsageRecord,
 } from '@tailrace/records';
 import type { TopicNames } from '@tailrace/topology';
-import { bounded, boundedOrNull } from './bounded.ts';
 import { ranks, type DeliveryRow, type DeliveryState } from './delivery-row.ts';
 
 /** Whether a record adds a delivery to the backlog of its destination, or ends one. */

@@ -3,7 +3,7 @@
  * SQLite holds the event loop while it looks for them.
  */
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
-import { bounded } from '../facts/bounded.ts';
+import { bounded } from '@tailrace/records';
 import type { SqlRow } from './row.ts';
 
 export interface ListedTable<Name extends string, Row> {

@@ -1,7 +1,13 @@
 /** The decisions of the router about events that did not become a delivery for each connected destination. */
 import type { DatabaseSync } from 'node:sqlite';
-import { decisionLimits, type Decision, type DecisionGroup, type DecisionRule } from '@tailrace/records';
-import { bounded, boundedOrNull } from '../facts/bounded.ts';
+import {
+  bounded,
+  boundedOrNull,
+  decisionLimits,
+  type Decision,
+  type DecisionGroup,
+  type DecisionRule,
+} from '@tailrace/records';
 import type { StoredDecision } from '../facts/facts.ts';
 import { listQueries, type ListFilter } from '../sqlite/list.ts';
 import { orNull, textOf, type SqlRow } from '../sqlite/row.ts';

@@ -1,7 +1,6 @@
 /** Queries of deliveries: lists by any filter, one delivery with its attempts, the deliveries of an event. */
 import type { DatabaseSync } from 'node:sqlite';
-import type { UrlAttempt } from '@tailrace/records';
-import { bounded } from '../facts/bounded.ts';
+import { bounded, type UrlAttempt } from '@tailrace/records';
 import type { DeliveryRow } from '../facts/delivery-row.ts';
 import type { AttemptRow, Resend } from '../facts/facts.ts';
 import { listQueries, type ListFilter } from '../sqlite/list.ts';

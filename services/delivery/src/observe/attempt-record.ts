@@ -1,6 +1,6 @@
 /** The record of an attempt in the topic `attempts`. */
 import { formatInstant } from '@tailrace/events';
-import { userKeyOf, type AttemptRecord, type Delivery, type UrlAttempt } from '@tailrace/records';
+import { bounded, userKeyOf, type AttemptRecord, type Delivery, type UrlAttempt } from '@tailrace/records';
 import type { UrlResult } from '../delivery.ts';
 
 export type AttemptOutcome =
@@ -34,7 +34,7 @@ export function attemptRecord(
     sourceId,
     destinationId,
     type,
-    ...(eventName !== undefined && { event: eventName }),
+    ...(eventName !== undefined && { event: bounded(eventName) }),
     userKey: userKeyOf(delivery),
     attempt,
     startedAt: formatInstant(startedAt),

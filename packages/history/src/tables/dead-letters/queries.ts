@@ -1,8 +1,7 @@
 /** Queries of dead letters: lists by filter, those of a delivery, and counts by destination and reason. */
 import type { DatabaseSync } from 'node:sqlite';
 import { isExpected, type CountRow, type DeadLetterSummary } from '@tailrace/deadletters';
-import type { RecordPosition } from '@tailrace/records';
-import { bounded } from '../../facts/bounded.ts';
+import { bounded, type RecordPosition } from '@tailrace/records';
 import { listQueries, type ListFilter } from '../../sqlite/list.ts';
 import { plain, textOf, type SqlRow } from '../../sqlite/row.ts';
 import { deadLetterIndexes, hourMs, minuteMs } from '../../schema/schema.ts';

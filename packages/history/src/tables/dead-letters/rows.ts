@@ -1,6 +1,6 @@
 /** Dead letters as rows. Empty texts stand for what a record that is not a delivery lacks. */
 import type { DeadLetterSummary } from '@tailrace/deadletters';
-import { bounded, boundedOrNull } from '../../facts/bounded.ts';
+import { bounded, boundedOrNull } from '@tailrace/records';
 import { orNull, type SqlRow } from '../../sqlite/row.ts';
 
 /** The texts of the letter as they are stored. */

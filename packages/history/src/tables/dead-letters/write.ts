@@ -4,7 +4,7 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 import type { DeadLetterSummary } from '@tailrace/deadletters';
-import { bounded } from '../../facts/bounded.ts';
+import { bounded } from '@tailrace/records';
 import type { LetterReplay } from '../../facts/facts.ts';
 import { storedTexts } from './rows.ts';
 

@@ -4,8 +4,7 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { parseInstant } from '@tailrace/events';
-import type { EventUsage, UsageRecord } from '@tailrace/records';
-import { maxStoredLength } from '../../facts/bounded.ts';
+import { maxStoredLength, type EventUsage, type UsageRecord } from '@tailrace/records';
 
 /** Names of a source and day that are counted one by one; as many as a router publishes. */
 export const maxNamesPerDay = 500;

@@ -4,7 +4,7 @@
  */
 import { hash } from 'node:crypto';
 
-/** UTF-16 units of a stored text. */
+/** UTF-16 units of a stored text, and of an event name in a record or the log. */
 export const maxStoredLength = 200;
 const digestLength = 16;
 
