@@ -8,7 +8,7 @@ import type { Destination, Source, Webhook } from '../rules/schema.ts';
 import { secretMask } from './mask-text.ts';
 import { redacted } from './redact.ts';
 import { mapSecretPlaces } from './references.ts';
-import { maskedSecretsOf, withoutSecrets } from './secrets.ts';
+import { isSecretHeader, maskedSecretsOf, withoutSecrets } from './secrets.ts';
 
 /**
  * A problem for each text of a file that Tailrace shows in place of a secret. Applied, it would overwrite the secret.
@@ -55,7 +55,7 @@ export function maskQuery(url: string): string {
 
 /**
  * `wanted` (any value) with each mask replaced by the stored secret. The value of a header is kept only for the same URL, so
- * that it is never sent to another receiver.
+ * that it is never sent to another receiver, and stays secret if it was.
  */
 export function unmaskDestination(
   wanted: unknown,
@@ -67,11 +67,14 @@ export function unmaskDestination(
   for (const { path, value, replace } of maskedSecretsOf(copy)) {
     if (value !== secretMask) continue;
     const kept = stored && storedSecret(stored, copy as Destination, path);
-    if (kept === undefined) {
+    if (!stored || kept === undefined) {
       problems.push(problem(path, 'is the mask of a secret, and no secret is stored here; set a value'));
     } else if (path[1] === 'auth' && added !== undefined) {
       problems.push(problem(path, `has to be given again, because settings.webhooks[${added}].url is new`));
-    } else replace(kept);
+    } else {
+      replace(kept);
+      if (path[1] === 'webhooks') keepSecret(copy as Destination, stored, path);
+    }
   }
   return problems.length === 0 ? { value: copy } : { problems };
 }
@@ -93,12 +96,25 @@ function storedSecret(stored: Destination, wanted: Destination, path: FieldPath)
   if (list === 'auth') return settings.auth?.[index as 'password' | 'token'];
   if (list === 'ed25519') return settings.ed25519?.[index as 'key' | 'previousKey'];
   if (list === 'tls') return settings.tls?.clientKey;
-  const webhook = wanted.settings.webhooks[Number(index)];
-  const isSame = (one: Webhook | undefined): boolean => one !== undefined && one.url === webhook?.url;
-  const there = settings.webhooks[Number(index)];
-  const kept = isSame(there) ? there : settings.webhooks.find(isSame);
-  const found = Object.entries(kept?.headers ?? {}).find(
+  const found = Object.entries(storedWebhook(stored, wanted, Number(index))?.headers ?? {}).find(
     ([header]) => header.toLowerCase() === String(name).toLowerCase(),
   );
   return found?.[1];
+}
+
+/** The stored webhook with the URL of the wanted one at `index`. */
+function storedWebhook(stored: Destination, wanted: Destination, index: number): Webhook | undefined {
+  const { webhooks } = stored.settings;
+  const isSame = (one: Webhook | undefined): boolean => one?.url === wanted.settings.webhooks[index]?.url;
+  return isSame(webhooks[index]) ? webhooks[index] : webhooks.find(isSame);
+}
+
+/** Names the header at `path` in `secretHeaders` of `wanted` if it is secret in `stored`. */
+function keepSecret(wanted: Destination, stored: Destination, [, , position, , name]: FieldPath): void {
+  const [index, header] = [Number(position), String(name)];
+  const webhook = wanted.settings.webhooks[index];
+  if (!webhook || isSecretHeader(webhook, header)) return;
+  if (!isSecretHeader(storedWebhook(stored, wanted, index), header)) return;
+  const named: unknown = webhook.secretHeaders ?? [];
+  if (Array.isArray(named)) Object.assign(webhook, { secretHeaders: [...(named as unknown[]), header] });
 }

@@ -95,7 +95,7 @@ export function* secretAt(owner: unknown, key: string, path: FieldPath): Generat
 }
 
 /** Whether the header is secret by its name, or `secretHeaders` of the webhook contains it, ignoring case. */
-function isSecretHeader(webhook: unknown, name: string): boolean {
+export function isSecretHeader(webhook: unknown, name: string): boolean {
   return isSecretHeaderName(name) || items(field(webhook, 'secretHeaders')).some(isHeader(name));
 }
 

@@ -105,6 +105,18 @@ test('17.5 the value of every header is masked, and the mask keeps it', async ()
   ]);
 });
 
+test('17.5 a secret header that its mask keeps stays sealed, whatever the request names', async () => {
+  const path = '/v1/destinations/sealed';
+  const secret = { url, headers: { 'X-Code': 'S3CRET-code' }, secretHeaders: ['X-Code'] };
+  const body = { id: 'sealed', type: 'Webhooks', sources: [], settings: { webhooks: [secret] } };
+  await control.expect(201, { method: 'POST', path: '/v1/destinations', body });
+  const webhooks = [{ url, headers: { 'x-code': mask, 'X-Team': 'growth' } }];
+  const { settings } = await control.expect(200, { method: 'PATCH', path, body: { settings: { webhooks } } });
+  const shown = { 'x-code': mask, 'X-Team': mask };
+  assert.deepEqual(settings, { webhooks: [{ url, headers: shown, secretHeaders: ['x-code'] }] });
+  assert.doesNotMatch(String(control.cluster.records(names.config).at(-1)?.value), /S3CRET-code/);
+});
+
 test('a receiver that sends back what it received shows no header value in a test event', async () => {
   const receiver = createServer((request, response) => {
     const { authorization = '' } = request.headers;
