@@ -39,7 +39,7 @@ test('a form that is not changed changes nothing', () => {
       exclude: ['context.ip'],
       hash: ['traits.email'],
       salt: '',
-      rename: { 'traits.a:b': 'mail:to' },
+      rename: { 'traits.a:b': 'mail:to', 'traits.b': 'x -> y', 'traits.c -> d': 'e', 'traits.f->g': ' h ' },
     },
     settings: {
       ...stored.settings,
@@ -91,9 +91,9 @@ test('a pace has only what is set, and none is a list without statuses', () => {
 
 test('a sample and fields have only what is set', () => {
   const draft = draftOf(stored);
-  const body = { ...draft.body, hash: ' traits.email \n', rename: 'traits.email -> mail' };
+  const body = { ...draft.body, hash: ' traits.email \n', rename: 'traits.email->mail -> to' };
   const entry = entryOf({ ...draft, sample: { percent: '10', by: 'user' }, body }, stored);
-  const fields = { hash: ['traits.email'], rename: { 'traits.email': 'mail' } };
+  const fields = { hash: ['traits.email'], rename: { 'traits.email': 'mail -> to' } };
   assert.deepEqual(mergePatchOf({ ...stored }, { ...entry }), { sample: { percent: 10 }, fields });
   assert.deepEqual(
     mergePatchOf({ ...entry }, { ...entryOf({ ...draftOf(entry), body: draft.body }, entry) }),
@@ -118,6 +118,18 @@ test('a removed header is no longer among the secret ones', () => {
   const urls = draft.urls.map((one) => ({ ...one, headers: 'X-Url: a: b' }));
   assert.deepEqual(entryOf({ ...draft, urls }, stored).settings.webhooks, [
     { url: 'https://a.example/hook?x=1', headers: { 'X-Url': 'a: b' } },
+  ]);
+});
+
+test('a secret header whose name is written in another case stays secret', () => {
+  const draft = draftOf(stored);
+  const urls = draft.urls.map((one) => ({ ...one, headers: 'authorization: ********' }));
+  assert.deepEqual(entryOf({ ...draft, urls }, stored).settings.webhooks, [
+    {
+      url: 'https://a.example/hook?x=1',
+      headers: { authorization: '********' },
+      secretHeaders: ['Authorization'],
+    },
   ]);
 });
 

@@ -179,7 +179,7 @@ export function entryOf(
     ...(rateLimit !== null && { rateLimit }),
     ...paceOf(draft.pace),
     ...sampleOf(draft.sample, before.sample),
-    ...fieldsOfBody(draft.body),
+    ...fieldsOfBody(draft.body, before.fields?.rename),
     ...set('ordering', draft.ordering, 'none', before.ordering),
     sources: [...draft.sources],
     settings: {
@@ -279,15 +279,24 @@ function bodyDraftOf({
     exclude: exclude.join('\n'),
     hash: hash.join('\n'),
     salt,
-    rename: Object.entries(rename)
-      .map(([path, key]) => `${path} -> ${key}`)
-      .join('\n'),
+    rename: Object.entries(rename).map(renameLine).join('\n'),
   };
 }
 
-function fieldsOfBody(draft: BodyDraft): Pick<Destination, 'fields'> {
+function renameLine([path, key]: Pair): string {
+  return `${path} -> ${key}`;
+}
+
+function fieldsOfBody(
+  draft: BodyDraft,
+  before: NonNullable<Fields>['rename'] = {},
+): Pick<Destination, 'fields'> {
   const [include, exclude, hash] = [linesOf(draft.include), linesOf(draft.exclude), linesOf(draft.hash)];
-  const rename = Object.fromEntries(linesOf(draft.rename).map(renameOf));
+  // Paths and keys may have arrows too: a line that is not changed stays what it was.
+  const known = new Map(Object.entries(before).map((pair) => [renameLine(pair).trim(), pair]));
+  const rename = Object.fromEntries(
+    linesOf(draft.rename).map((line) => known.get(line) ?? pairOf(line, '->')),
+  );
   const fields = {
     ...(include.length > 0 && { include }),
     ...(exclude.length > 0 && { exclude }),
@@ -313,8 +322,9 @@ function webhookOf(
   { url, method, headers, secretHeaders }: UrlDraft,
   methodBefore: UrlDraft['method'] | undefined,
 ): Schema['Webhook'] {
-  const given = Object.fromEntries(linesOf(headers).map(headerOf));
-  const kept = secretHeaders.filter((name) => Object.hasOwn(given, name));
+  const given = Object.fromEntries(linesOf(headers).map((line) => pairOf(line, ':')));
+  const names = new Set(Object.keys(given).map((name) => name.toLowerCase()));
+  const kept = secretHeaders.filter((name) => names.has(name.toLowerCase()));
   return {
     url: url.trim(),
     ...set('method', method, 'POST', methodBefore),
@@ -323,14 +333,10 @@ function webhookOf(
   };
 }
 
-/** A path or key may have a colon. A line without an arrow is a path without a key, about which the answer says what is wrong. */
-function renameOf(line: string): [path: string, key: string] {
-  const [path = '', key = ''] = line.split(/ *-> */);
-  return [path, key];
-}
+type Pair = [name: string, value: string];
 
-/** A line without a colon is a name without a value, about which the answer of the API says what is wrong. */
-function headerOf(line: string): [name: string, value: string] {
-  const colon = line.indexOf(':');
-  return colon < 0 ? [line, ''] : [line.slice(0, colon).trim(), line.slice(colon + 1).trim()];
+/** Of a line without a separator, the value is empty, about which the answer of the API says what is wrong. */
+function pairOf(line: string, separator: string): Pair {
+  const at = line.indexOf(separator);
+  return at < 0 ? [line, ''] : [line.slice(0, at).trim(), line.slice(at + separator.length).trim()];
 }
