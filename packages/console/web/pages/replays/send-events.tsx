@@ -4,12 +4,14 @@ import { api, ask, type Schema } from '../../api/client.ts';
 import { may } from '../../api/session.ts';
 import { Button, LinkButton } from '../../parts/button.tsx';
 import { Card, PageHead } from '../../parts/card.tsx';
+import { fieldsOf } from '../../parts/entry-form.tsx';
 import { ChoiceField, TextField } from '../../parts/field.tsx';
 import { formatCount } from '../../parts/format.ts';
 import { attempt, ErrorNote } from '../../parts/notes.tsx';
 import { go, hrefOf, type PageProps } from '../../url/location.ts';
-import { conditionIn } from '../destinations/filter/draft.ts';
+import { filterTypes } from '../destinations/filter/draft.ts';
 import { useDryRun, type DryRun } from './dry-run.ts';
+import { draftOf, orderOf, unusedOf } from './selection.ts';
 
 const words = {
   lead: 'Events are routed again with the present configuration of the destination, as far back as Kafka keeps them.',
@@ -19,6 +21,8 @@ const words = {
   },
   modeHint: 'Choose all if the receiver has lost what it accepted. These deliveries have new ids.',
   periodHint: 'A time (2026-05-01T08:30Z) or a duration before now (1d, 2h).',
+  unused: (names: readonly string[]) =>
+    `The list's filter by ${names.join(' and ')} does not apply to a replay.`,
   conditionHint: 'Empty: all. JSON, as in the filter of a destination.',
   due: (count: string) =>
     count === '1' ? '1 event will be sent.' : `${count} events will be sent, each once.`,
@@ -31,28 +35,13 @@ const words = {
 };
 
 export function SendEvents({ query }: Pick<PageProps, 'query'>) {
-  const [destination, setDestination] = useState(query['destination'] ?? '');
-  const [from, setFrom] = useState(query['since'] ?? '1d');
-  const [until, setUntil] = useState(query['until'] ?? '');
-  const [event, setEvent] = useState(query['event'] ?? '');
-  const [userId, setUserId] = useState(query['user'] ?? '');
-  const [condition, setCondition] = useState('');
-  const [mode, setMode] = useState<'missing' | 'all'>('missing');
+  const [draft, setDraft] = useState(() => draftOf(query));
   const [rate, setRate] = useState('50');
   const [asked, setAsked] = useState<Schema['ReplayInput']>();
-  const parsed = conditionIn({ condition });
-  const isReadable = parsed !== 'not-json';
-  const order: Schema['ReplayInput'] = {
-    kind: 'events',
-    destination,
-    from,
-    mode,
-    ...(until !== '' && { until }),
-    ...(event !== '' && { events: [event] }),
-    ...(userId !== '' && { userId }),
-    ...(isReadable && parsed && { filter: { condition: parsed } }),
-  };
-  const isAsked = JSON.stringify(order) === JSON.stringify(asked);
+  const field = fieldsOf(draft, setDraft);
+  const order = orderOf(draft);
+  const unused = unusedOf(query);
+  const isAsked = order !== undefined && JSON.stringify(order) === JSON.stringify(asked);
   const dryRun = useDryRun(isAsked ? asked : undefined);
   const due = isAsked ? (dryRun.count?.due ?? 0) : 0;
   const overlaps = dryRun.count?.overlaps?.length ?? 0;
@@ -65,29 +54,29 @@ export function SendEvents({ query }: Pick<PageProps, 'query'>) {
       <PageHead title="Send past events" lead={words.lead} />
       <Card>
         <div class="stack">
-          <TextField label="Destination" value={destination} onValue={setDestination} required />
-          <TextField label="From" hint={words.periodHint} value={from} onValue={setFrom} required />
-          <TextField label="Until" hint="Empty: now." value={until} onValue={setUntil} />
-          <TextField
-            label="Event"
-            hint="Empty: all. * stands for any text."
-            value={event}
-            onValue={setEvent}
+          {unused.length > 0 && <p>{words.unused(unused)}</p>}
+          <TextField label="Destination" {...field('destination')} required />
+          <TextField label="Source" hint="Empty: all of the destination." {...field('source')} />
+          <TextField label="From" hint={words.periodHint} {...field('from')} required />
+          <TextField label="Until" hint="Empty: now." {...field('until')} />
+          <ChoiceField
+            label="Type"
+            {...field('type')}
+            choices={[['', 'any'], ...filterTypes.map((type) => [type, type] as const)]}
           />
-          <TextField label="User" hint="Empty: all." value={userId} onValue={setUserId} />
+          <TextField label="Event" hint="Empty: all. * stands for any text." {...field('event')} />
+          <TextField label="User" hint="Empty: all." {...field('userId')} />
           <TextField
             label="Condition"
             hint={words.conditionHint}
-            value={condition}
-            onValue={setCondition}
+            {...field('condition')}
             lines={3}
-            problem={isReadable ? undefined : 'Enter a JSON object.'}
+            problem={order ? undefined : 'Enter a JSON object.'}
           />
           <ChoiceField
             label="Send"
             hint={words.modeHint}
-            value={mode}
-            onValue={setMode}
+            {...field('mode')}
             choices={Object.entries(words.modes)}
           />
           <TextField
@@ -108,7 +97,7 @@ export function SendEvents({ query }: Pick<PageProps, 'query'>) {
             (due === 0 ? (
               <Button
                 kind="main-action"
-                disabled={destination === '' || !isReadable}
+                disabled={draft.destination === '' || !order}
                 onClick={() => setAsked(order)}
               >
                 Count events

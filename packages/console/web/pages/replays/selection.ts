@@ -1,0 +1,61 @@
+/** Which past events are sent again: the fields of the form, and the replay that they make. */
+import type { Schema } from '../../api/client.ts';
+import { filterTypes, conditionIn } from '../destinations/filter/draft.ts';
+
+type Order = Schema['ReplayInput'];
+type Query = Readonly<Record<string, string>>;
+
+export interface Draft {
+  readonly destination: string;
+  readonly source: string;
+  readonly from: string;
+  readonly until: string;
+  /** Empty for all. */
+  readonly type: string;
+  readonly event: string;
+  readonly userId: string;
+  /** JSON. */
+  readonly condition: string;
+  readonly mode: NonNullable<Order['mode']>;
+}
+
+/** @param query of the address, as a list of deliveries or of filtered events has it too */
+export function draftOf(query: Query): Draft {
+  const { destination = '', source = '', since = '1d', until = '', event = '', user = '' } = query;
+  const type = typeOf(query['type']) ?? '';
+  const rest = { condition: '', mode: 'missing' } as const;
+  return { destination, source, from: since, until, type, event, userId: user, ...rest };
+}
+
+/** What a list is filtered by and a replay cannot be. */
+export function unusedOf({ status, reason, type }: Query): readonly string[] {
+  return [
+    ...(status === undefined ? [] : ['status']),
+    ...(reason === undefined ? [] : ['reason']),
+    ...(type === undefined || typeOf(type) ? [] : ['type']),
+  ];
+}
+
+/** Undefined where the condition cannot be read. */
+export function orderOf(draft: Draft): Order | undefined {
+  const { destination, source, from, until, event, userId, mode } = draft;
+  const condition = conditionIn(draft);
+  const type = typeOf(draft.type);
+  if (condition === 'not-json') return undefined;
+  return {
+    kind: 'events',
+    destination,
+    from,
+    mode,
+    ...(source !== '' && { sources: [source] }),
+    ...(until !== '' && { until }),
+    ...(type && { types: [type] }),
+    ...(event !== '' && { events: [event] }),
+    ...(userId !== '' && { userId }),
+    ...(condition && { filter: { condition } }),
+  };
+}
+
+function typeOf(type: string | undefined): (typeof filterTypes)[number] | undefined {
+  return filterTypes.find((one) => one === type);
+}
