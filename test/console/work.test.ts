@@ -118,6 +118,18 @@ test('the period of a list is a span from a menu, or lies between two times that
   await press(page, 'Clear');
   await page.waitForURL(/#\/deliveries$/);
   await page.getByLabel('Since').waitFor({ state: 'detached' });
+
+  // A choice searches for what was typed before it.
+  await period.selectOption('between two times');
+  await page.getByLabel('User', { exact: true }).fill('ada');
+  await page.getByLabel('Status', { exact: true }).selectOption('delivered');
+  await page.waitForURL(/#\/deliveries\?user=ada&status=delivered$/);
+  await page.getByLabel('Since').fill('2026-01-01T00:00');
+  await page.getByLabel('Type', { exact: true }).selectOption('track');
+  await page.waitForURL(/\?user=ada&status=delivered&since=2025-[^&]*&type=track$/);
+  await page.getByLabel('User', { exact: true }).fill('grace');
+  await period.selectOption('last 24 hours');
+  await page.waitForURL(/\?user=grace&status=delivered&since=24h&type=track$/);
   assert.deepEqual(complaints, []);
   await page.context().close();
 });
@@ -211,7 +223,7 @@ test('an ill destination is first in the list, and its issue is acknowledged, di
   await page.context().close();
 });
 
-test('a body that could not be read is asked for again', async () => {
+test('a body and a list that could not be read are asked for again', async () => {
   const { page } = await browser.open(url, { token: readToken, isBlank: true });
   const failing = '**/v1/deliveries/*/body';
   await page.route(failing, (route) => route.fulfill({ status: 500, body: 'Internal Server Error' }));
@@ -220,6 +232,15 @@ test('a body that could not be read is asked for again', async () => {
   await page.unroute(failing);
   await press(page, 'Try again');
   await page.getByText('Values are masked').or(page.getByText('"messageId"')).first().waitFor();
+
+  const list = /\/v1\/deliveries\?/;
+  await page.route(list, (route) => route.fulfill({ status: 500, body: 'Internal Server Error' }));
+  await page.goto(`${url}#/deliveries`);
+  await page.getByRole('alert').getByText('Something went wrong.').waitFor();
+  assert.equal(await page.getByText('No matching deliveries').count(), 0);
+  await page.unroute(list);
+  await press(page, 'Try again');
+  await page.getByRole('listbox', { name: 'Deliveries' }).waitFor();
   await page.context().close();
 });
 

@@ -22,25 +22,27 @@ export function LongList<Item>({ pages, empty, head, what, ...list }: LongListPr
     <>
       <ErrorNote error={error} onRetry={pages.reload} />
       <News pages={pages} keyOf={list.keyOf} what={what} />
-      <Card flush>
-        {items.length > 0 ? (
-          <>
-            <div class={list.selection ? 'list-head chosen' : 'list-head'} aria-hidden="true">
-              {head}
-            </div>
-            <WindowList {...list} items={items} onEnd={() => void pages.more()} />
-            <p class="list-foot quiet small" role="status">
-              {formatCount(items.length)}
-              {hasMore && '+'} {items.length === 1 ? what[0] : what[1]}
-              {isLoading && ` · Loading`}
-            </p>
-          </>
-        ) : isFirst && !error ? (
-          <div class="skeleton list-skeleton" aria-busy="true" />
-        ) : (
-          empty
-        )}
-      </Card>
+      {(!error || items.length > 0) && (
+        <Card flush>
+          {items.length > 0 ? (
+            <>
+              <div class={list.selection ? 'list-head chosen' : 'list-head'} aria-hidden="true">
+                {head}
+              </div>
+              <WindowList {...list} items={items} onEnd={() => void pages.more()} />
+              <p class="list-foot quiet small" role="status">
+                {formatCount(items.length)}
+                {hasMore && '+'} {items.length === 1 ? what[0] : what[1]}
+                {isLoading && ` · Loading`}
+              </p>
+            </>
+          ) : isFirst ? (
+            <div class="skeleton list-skeleton" aria-busy="true" />
+          ) : (
+            empty
+          )}
+        </Card>
+      )}
     </>
   );
 }

@@ -1,4 +1,4 @@
-/** The search of a list. What is searched for is in the address: a choice is searched for when it is made, a text when the form is sent. */
+/** The search of a list. What is searched for is in the address: what was typed when the form is sent, or with the next choice. */
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useState } from 'preact/hooks';
 import { setQuery } from '../url/location.ts';
@@ -29,7 +29,11 @@ interface SearchFormProps {
 export function SearchForm(props: SearchFormProps) {
   const { label, query, choices, fields, hasPeriod, children, onSubmit, onClear } = props;
   const [typed, setTyped] = useState<Query>(query);
-  useLayoutEffect(() => setTyped(query), [JSON.stringify(query)]);
+  // The fields of two times stay open until they have some.
+  useLayoutEffect(
+    () => setTyped((before) => (chosen in before ? { ...query, [chosen]: '' } : query)),
+    [JSON.stringify(query)],
+  );
   const named = [...choices, ...fields].map(({ name }) => name);
   const names = hasPeriod ? [...named, 'since', 'until'] : named;
   const between = hasPeriod &&
@@ -37,6 +41,10 @@ export function SearchForm(props: SearchFormProps) {
       since: toTime(typed['since'] ?? ''),
       until: toTime(typed['until'] ?? ''),
     };
+  const search = (choice: Query = {}): void => {
+    const texts = Object.fromEntries(fields.map(({ name }) => [name, typed[name]?.trim()]));
+    setQuery({ ...texts, ...between, ...choice });
+  };
   return (
     <div class="stack tight">
       <form
@@ -45,9 +53,7 @@ export function SearchForm(props: SearchFormProps) {
         aria-label={label}
         onSubmit={(event) => {
           event.preventDefault();
-          if (onSubmit?.()) return;
-          const texts = Object.fromEntries(fields.map(({ name }) => [name, typed[name]?.trim()]));
-          setQuery({ ...texts, ...between });
+          if (!onSubmit?.()) search();
         }}
       >
         {choices.map(({ name, label, values }) => (
@@ -56,7 +62,7 @@ export function SearchForm(props: SearchFormProps) {
             label={label}
             value={query[name] ?? ''}
             choices={values}
-            onValue={(value) => setQuery({ [name]: value })}
+            onValue={(value) => search({ [name]: value })}
           />
         ))}
         {fields.map(({ name, label, hint }) => (
@@ -68,7 +74,14 @@ export function SearchForm(props: SearchFormProps) {
             onValue={(value) => setTyped({ ...typed, [name]: value })}
           />
         ))}
-        {hasPeriod && <PeriodFields query={query} typed={typed} onTyped={setTyped} />}
+        {hasPeriod && (
+          <PeriodFields
+            query={query}
+            typed={typed}
+            onTyped={setTyped}
+            onSpan={(since) => search({ since, until: '' })}
+          />
+        )}
         {children}
         <div class="row">
           <Button type="submit" kind="main-action">
@@ -102,17 +115,18 @@ const spans = {
 const chosen = 'between';
 
 function isBetween(typed: Query): boolean {
-  return chosen in typed || isBetweenTimes(typed);
+  return isBetweenTimes(typed) || (chosen in typed && !typed['since']);
 }
 
 interface PeriodProps {
   readonly query: Query;
   readonly typed: Query;
   readonly onTyped: (typed: Query) => void;
+  readonly onSpan: (since: string) => void;
 }
 
 /** A span before now from a menu, or two times. */
-function PeriodFields({ query, typed, onTyped }: PeriodProps) {
+function PeriodFields({ query, typed, onTyped, onSpan }: PeriodProps) {
   const { since = '' } = query;
   const isShown = isBetween(typed);
   const isOther = !isBetweenTimes(query) && !Object.hasOwn(spans, since);
@@ -129,7 +143,7 @@ function PeriodFields({ query, typed, onTyped }: PeriodProps) {
         onValue={(value) => {
           const { [chosen]: _shown, since: _since, until: _until, ...others } = typed;
           onTyped(value === chosen ? { ...others, [chosen]: '' } : { ...others, since: value });
-          if (value !== chosen) setQuery({ since: value, until: undefined });
+          if (value !== chosen) onSpan(value);
         }}
       />
       {isShown &&
