@@ -1,7 +1,7 @@
 /** Sources, destinations and people in the console, on control with an in-memory Kafka cluster. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import type { Page } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 import { eventually } from '@tailrace/testing';
 import { encodeOutage } from '../../services/control/src/outages/stored.ts';
 import { adminToken, names, openApi, readToken } from '../../services/control/src/testing/api.ts';
@@ -256,6 +256,9 @@ test('an event is blocked and unblocked, also one with a hostile name', async ()
   await visit(page, '#/sources/noisy?tab=events', 'noisy');
   await page.getByLabel('Event', { exact: true }).fill(hostile);
   await press(page, 'Block');
+  await confirm(page, 'Cancel');
+  // What was typed is still there.
+  await press(page, 'Block');
   await confirm(page, 'Block');
   await page.getByRole('button', { name: `Unblock ${hostile}` }).waitFor();
   const { schema } = (await control.expect(200, { path: '/v1/sources/noisy' })) as {
@@ -336,13 +339,23 @@ test('an act that loses events asks, says what is lost, and is undone', async ()
   await page.context().close();
 });
 
-test('a user is deleted, and suppressed', async () => {
+test('a user is deleted once, also after a lost answer, and suppressed', async () => {
   const { page, complaints } = await browser.open(`${url}#/deletions`, { token: adminToken });
   await visit(page, '#/deletions', 'Deletions');
   await page.getByLabel('User ids').fill('u-deleted');
+  const loseAnswer = async (route: Route): Promise<void> => {
+    await route.fetch();
+    await route.abort();
+  };
+  await page.route('**/v1/deletions', loseAnswer, { times: 1 });
+  await press(page, 'Delete users');
+  await confirm(page, 'Delete users');
+  await page.getByRole('alert').getByText('The server is not responding.').waitFor();
   await press(page, 'Delete users');
   await confirm(page, 'Delete users');
   await page.getByRole('button', { name: 'Lift deletion' }).waitFor();
+  const { items } = await control.expect(200, { path: '/v1/deletions' });
+  assert.equal((items as unknown[]).length, 1);
   await visit(page, '#/suppressions', 'Suppressions');
   await page.getByLabel('User ids').fill('u-deleted');
   await press(page, 'Suppress users');

@@ -47,3 +47,9 @@ export function linesOf(typed: string): string[] {
     .map((line) => line.trim())
     .filter((line) => line !== '');
 }
+
+/** In place of `crypto.randomUUID`, which browsers do not have over plain HTTP. */
+export function randomHex(bytes: number): string {
+  const random = crypto.getRandomValues(new Uint8Array(bytes));
+  return Array.from(random, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}

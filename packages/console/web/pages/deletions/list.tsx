@@ -1,10 +1,11 @@
+import { useMemo } from 'preact/hooks';
 import { api, ask, type Schema } from '../../api/client.ts';
 import { may } from '../../api/session.ts';
 import { Card, Empty, PageHead } from '../../parts/card.tsx';
 import { confirmed } from '../../parts/dialog.tsx';
 import { Form, useForm } from '../../parts/entry-form.tsx';
 import { TextField } from '../../parts/field.tsx';
-import { linesOf } from '../../parts/form.ts';
+import { linesOf, randomHex } from '../../parts/form.ts';
 import { formatCount } from '../../parts/format.ts';
 import { toast } from '../../parts/notes.tsx';
 import { useList } from '../../lists/pager.tsx';
@@ -61,12 +62,18 @@ export function DeletionList() {
 function CreateDeletion() {
   const { draft, field, form } = useForm({ userIds: '', sources: '' }, async (draft) => {
     const chosen = linesOf(draft.sources);
-    const body = { userIds: linesOf(draft.userIds), ...(chosen.length > 0 && { sources: chosen }) };
+    const body = {
+      requestId,
+      userIds: linesOf(draft.userIds),
+      ...(chosen.length > 0 && { sources: chosen }),
+    };
     const begin = place.peek();
     const { id } = await ask(api.POST('/v1/deletions', { body }));
     toast('Sending the deletion request.');
     goFrom(begin, ['deletions', id]);
   });
+  /** The same after a lost answer, so that a second try is not a second request. */
+  const requestId = useMemo(() => randomHex(16), [draft.userIds, draft.sources]);
   const create = async (): Promise<void> => {
     const title = `Delete ${formatCount(linesOf(draft.userIds).length)} users?`;
     const asked = { title, message: words.deletionMessage, action: 'Delete users', danger: true };

@@ -4,6 +4,7 @@ import { useState } from 'preact/hooks';
 import type { ApiError } from '../../api/client.ts';
 import { Button } from '../../parts/button.tsx';
 import { fieldsOf } from '../../parts/entry-form.tsx';
+import { randomHex } from '../../parts/form.ts';
 import { CheckField, ChoiceField, problemOf, problemWithin, TextField } from '../../parts/field.tsx';
 import { Once } from '../../parts/once.tsx';
 import { EntriesField } from '../../lists/entry-choice.tsx';
@@ -203,9 +204,4 @@ function SecretField({ secret, onSecret, problem }: SecretProps) {
       )}
     </div>
   );
-}
-
-function randomHex(bytes: number): string {
-  const random = crypto.getRandomValues(new Uint8Array(bytes));
-  return Array.from(random, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

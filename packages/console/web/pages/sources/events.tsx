@@ -111,11 +111,12 @@ function columnsOf(source: string, onDone: () => unknown): readonly Column<Sourc
   return [...columns, action];
 }
 
-async function block(id: string, event: string, onDone: () => unknown): Promise<void> {
+/** Resolves with whether it was done. */
+async function block(id: string, event: string, onDone: () => unknown): Promise<boolean> {
   const asked = { title: `Block "${isolated(event)}"?`, message: words.blockMessage, action: 'Block' };
-  if (!(await confirmed({ ...asked, danger: true }))) return;
+  if (!(await confirmed({ ...asked, danger: true }))) return false;
   const params = { path: { id }, query: { event } };
-  await attempt(
+  const blocked = await attempt(
     () => ask(api.PUT('/v1/sources/{id}/blocked-events', { params })),
     'Event blocked. The change takes effect within two seconds.',
     async () => {
@@ -124,6 +125,7 @@ async function block(id: string, event: string, onDone: () => unknown): Promise<
     },
   );
   await onDone();
+  return blocked !== undefined;
 }
 
 function unblock(id: string, event: string): Promise<unknown> {
@@ -139,7 +141,7 @@ function BlockByName({ id, onDone }: { readonly id: string; readonly onDone: () 
         class="stack form"
         onSubmit={(submitted) => {
           submitted.preventDefault();
-          void block(id, event, onDone).then(() => setEvent(''));
+          void block(id, event, onDone).then((isDone) => isDone && setEvent(''));
         }}
       >
         <TextField
