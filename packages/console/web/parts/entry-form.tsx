@@ -20,9 +20,12 @@ interface FormProps {
   readonly wide?: boolean;
   /** Beside the button. */
   readonly beside?: ComponentChildren;
+  /** Of a form in a dialog. */
+  readonly onCancel?: () => void;
 }
 
-export function Form({ children, state, onSubmit, action, kind, disabled, wide, beside }: FormProps) {
+export function Form(props: FormProps) {
+  const { children, state, onSubmit, action, kind, disabled, wide, beside, onCancel } = props;
   return (
     <form
       class={wide ? 'stack' : 'stack form'}
@@ -33,7 +36,8 @@ export function Form({ children, state, onSubmit, action, kind, disabled, wide, 
     >
       {children}
       <ErrorNote error={state.error} />
-      <div class="row">
+      <div class={onCancel ? 'actions' : 'row'}>
+        {onCancel && <Button onClick={onCancel}>Cancel</Button>}
         <Button type="submit" kind={kind} disabled={disabled} isBusy={state.isBusy}>
           {action}
         </Button>
@@ -70,25 +74,10 @@ interface FormDialogProps extends Pick<FormProps, 'children' | 'state' | 'onSubm
 }
 
 /** A form in a window over the page. */
-export function FormDialog({ title, onClose, children, state, onSubmit, action }: FormDialogProps) {
+export function FormDialog({ title, onClose, ...form }: FormDialogProps) {
   return (
     <Dialog title={title} onClose={onClose}>
-      <form
-        class="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void onSubmit();
-        }}
-      >
-        {children}
-        <ErrorNote error={state.error} />
-        <div class="actions">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind="main-action" isBusy={state.isBusy}>
-            {action}
-          </Button>
-        </div>
-      </form>
+      <Form {...form} kind="main-action" wide onCancel={onClose} />
     </Dialog>
   );
 }

@@ -50,9 +50,13 @@ const tones: Readonly<Record<string, Tone>> = {
   'half-open': 'warning',
 };
 
+export function toneOf(status: string): Tone {
+  return lookUp(tones, status) ?? 'neutral';
+}
+
 /** A word that the API uses for a state. An unknown one is shown as it is. */
 export function Status({ of }: { readonly of: string }) {
-  return <Badge tone={lookUp(tones, of) ?? 'neutral'}>{lookUp(text.status, of) ?? of}</Badge>;
+  return <Badge tone={toneOf(of)}>{lookUp(text.status, of) ?? of}</Badge>;
 }
 
 /** Why a delivery waits or failed, in a sentence; the code of the API stays readable beside it. */

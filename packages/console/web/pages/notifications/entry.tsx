@@ -1,6 +1,6 @@
 /** Creates a notification; changes, tests and deletes one. */
 import { useState } from 'preact/hooks';
-import { api, ask, askWhole, type Schema } from '../../api/client.ts';
+import { api, ask, type Schema } from '../../api/client.ts';
 import { useGet, useResource } from '../../api/resource.ts';
 import { may } from '../../api/session.ts';
 import { Button, LinkButton } from '../../parts/button.tsx';
@@ -14,20 +14,15 @@ import { idOf } from '../../parts/proposed-id.ts';
 import { Badge, Status } from '../../parts/status.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { goFrom, hrefOf, place } from '../../url/location.ts';
-import { useEntryForm, type Requests, type VersionProps } from '../../versions/change.ts';
+import { useEntryForm, type VersionProps } from '../../versions/change.ts';
 import { ConflictCard } from '../../versions/conflict.tsx';
+import { requestsOf } from '../../versions/requests.ts';
 import { draftOf, entryOf, newDraft, type Notification } from './draft.ts';
 import { NotificationFields } from './fields.tsx';
 
 const statusEveryMs = 5_000;
 
-const requests: Requests<Notification> = {
-  load: (id, signal) => askWhole(api.GET('/v1/notifications/{id}', { signal, params: { path: { id } } })),
-  patch: (id, etag, body) =>
-    askWhole(
-      api.PATCH('/v1/notifications/{id}', { params: { path: { id }, header: { 'if-match': etag } }, body }),
-    ),
-};
+const requests = requestsOf('/v1/notifications/{id}');
 
 export function CreateNotification() {
   const [typedId, setId] = useState<string>();

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import type { Schema } from '../../api/client.ts';
 import { Json } from '../../parts/code.tsx';
-import { Badge, Reason, Status, type Tone } from '../../parts/status.tsx';
+import { Badge, Reason, Status, toneOf, type Tone } from '../../parts/status.tsx';
 import { Due, Time } from '../../parts/time.tsx';
 import { text } from '../../text/index.ts';
 import { hrefOf } from '../../url/location.ts';
@@ -95,18 +95,10 @@ function Arrow() {
   );
 }
 
-const tones: Readonly<Record<Schema['Delivery']['status'], Tone>> = {
-  delivered: 'good',
-  dead: 'bad',
-  retrying: 'warning',
-  waiting: 'accent',
-  unknown: 'neutral',
-};
-
 function Delivered({ delivery }: { readonly delivery: Trace['deliveries'][number] }) {
   const { deliveryId, destinationId, status, reason, attempts, nextDueAt, lastAttempt } = delivery;
   return (
-    <Node tone={tones[status]} title={<a href={hrefOf(['deliveries', deliveryId])}>{destinationId}</a>}>
+    <Node tone={toneOf(status)} title={<a href={hrefOf(['deliveries', deliveryId])}>{destinationId}</a>}>
       <span class="row">
         <Status of={status} /> <span class="quiet small">{attempts}×</span>
         {nextDueAt !== undefined && <Due at={nextDueAt} />}
