@@ -44,12 +44,13 @@ export function auditRoutes(app: Api, { kafka, topic, signal }: AuditNeeds): voi
       `entries than \`limit\`, or none, and a \`next\`: a request reads up to ${mostRead.toLocaleString('en')} records, for up to ${searchTimeoutMs / 1_000} seconds.`,
     querystring: listAuditQuery,
     response: { 200: pageOf(named('AuditEntry', auditSchema)) },
-    handler: async ({ query, caller }) => {
+    handler: async ({ query, caller }, reply) => {
       const { limit = 50, cursor, action, target, actor, outcome } = query;
       const [before] = cursors.decode(cursor) ?? [];
       const filter = { action, target, actor, outcome, ...periodOf(query) };
       using _place = places.take(caller);
-      const page = await readAudit(kafka, topic, filter, { limit, before, signal: searchDeadline(signal) });
+      const until = searchDeadline(signal, reply);
+      const page = await readAudit(kafka, topic, filter, { limit, before, signal: until });
       return {
         items: page.found,
         ...(page.before !== undefined && { next: cursors.encode([page.before]) }),

@@ -11,6 +11,7 @@ import { within } from '../http/current.ts';
 import { periodOf, periodParameters } from '../http/moment.ts';
 import { closedObject, named, time } from '../http/schemas.ts';
 import { routesOf, type Api } from '../http/api.ts';
+import { searchDeadline } from '../records/deadline.ts';
 import { explainEvent, type Explanation, type ExplainerDependencies } from './why.ts';
 import { ruleSchema } from './decision-routes.ts';
 import { attemptSchema, deliverySchema, showAttempt, showDelivery } from './delivery-routes.ts';
@@ -123,7 +124,7 @@ export function eventRoutes(app: Api, { history, searches, ...searched }: EventN
     params: Type.Object({ eventId: Type.String({ description: 'the messageId of the call' }) }),
     querystring: closedObject({ since: periodParameters.since }),
     response: { 200: named('EventTrace', eventSchema) },
-    handler: async ({ params: { eventId }, query, caller }) => {
+    handler: async ({ params: { eventId }, query, caller }, reply) => {
       const known = showRecorded(history, caller, eventId);
       if (known) return known;
       if (isLimited(caller)) {
@@ -134,7 +135,8 @@ export function eventRoutes(app: Api, { history, searches, ...searched }: EventN
       }
       const { since = Date.now() - dayMs } = periodOf(query);
       using _place = searches.take(caller);
-      const explained = await explainEvent(searched, eventId, since);
+      const signal = searchDeadline(searched.signal, reply);
+      const explained = await explainEvent({ ...searched, signal }, eventId, since);
       // The router may have finished it since the history was asked.
       const isCurrent = explained.outcome !== 'not-recorded' || (await within(history.refresh(), catchUpMs));
       const recorded = showRecorded(history, caller, eventId);

@@ -8,7 +8,7 @@ import { parseJson, wholeDigits, type JsonObject } from '@tailrace/events';
 import type { ConsumedRecord, Kafka } from '@tailrace/kafka';
 import { lookUpSource, sourceReference } from '@tailrace/routing';
 import type { TopicNames } from '@tailrace/topology';
-import { scanUntil, searchDeadline } from '../records/deadline.ts';
+import { scanUntil } from '../records/deadline.ts';
 
 export type EventOutcome =
   | 'rejected'
@@ -70,14 +70,13 @@ export async function explainEvent(
   eventId: string,
   since: number,
 ): Promise<Explanation> {
-  const timeout = searchDeadline(signal);
   const mayBeOfEvent = recordsOf(eventId);
   const [rejected = [], [accepted] = [], [waiting] = []] = await Promise.all(
     [names.eventsRejected, names.events, names.eventsWaiting].map((topic) =>
-      find(kafka, topic, since, timeout, mayBeOfEvent),
+      find(kafka, topic, since, signal, mayBeOfEvent),
     ),
   );
-  const found = { rejected, accepted, waiting, searchedAll: !timeout.aborted };
+  const found = { rejected, accepted, waiting, searchedAll: !signal.aborted };
   const records = [accepted, waiting].filter((record) => record !== undefined);
   const finished = records.length > 0 ? await isFinished(kafka, routerGroup, records) : undefined;
   return { ...explainRecords(config, found, finished), searchedAll: found.searchedAll };

@@ -1,12 +1,18 @@
-/** Reads of topics for a request end after 20 seconds: the client of Kafka itself tries for minutes. */
+/** Reads of topics for a request end after 20 seconds, as the client of Kafka itself tries for minutes, and when nobody waits for them. */
+import type { EventEmitter } from 'node:events';
 import { TailraceError } from '@tailrace/errors';
 import type { ConsumedRecord, Kafka, ScanOptions } from '@tailrace/kafka';
 
 export const searchTimeoutMs = 20_000;
 
-/** @param closing ends the read too */
-export function searchDeadline(closing: AbortSignal): AbortSignal {
-  return AbortSignal.any([closing, AbortSignal.timeout(searchTimeoutMs)]);
+/**
+ * @param closing ends the read too
+ * @param reply to which the answer would be sent; the client may have left
+ */
+export function searchDeadline(closing: AbortSignal, { raw }: { readonly raw: EventEmitter }): AbortSignal {
+  const left = new AbortController();
+  raw.once('close', () => left.abort());
+  return AbortSignal.any([closing, left.signal, AbortSignal.timeout(searchTimeoutMs)]);
 }
 
 export function searchTimedOut(): TailraceError {

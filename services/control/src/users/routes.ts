@@ -67,7 +67,7 @@ export function userRoutes(app: Api, needs: UserNeeds): void {
     params,
     querystring: pageQuery,
     response: listUserCallsAnswers,
-    handler: async ({ params: { userId }, query: { limit = 50, cursor }, caller }) => {
+    handler: async ({ params: { userId }, query: { limit = 50, cursor }, caller }, reply) => {
       const [before] = cursors.decode(cursor) ?? [];
       using _place = searches.take(caller);
       const page = await readUserCalls(kafka, names.events, {
@@ -75,7 +75,7 @@ export function userRoutes(app: Api, needs: UserNeeds): void {
         config,
         limit,
         before,
-        signal: searchDeadline(signal),
+        signal: searchDeadline(signal, reply),
       });
       return {
         items: page.found.map(show),
@@ -91,14 +91,14 @@ export function userRoutes(app: Api, needs: UserNeeds): void {
     description: `Reads the memberships of all users, for up to ${searchTimeoutMs / 1_000} seconds.`,
     params,
     response: listUserAudiencesAnswers,
-    handler: async ({ params: { userId }, caller }) => {
+    handler: async ({ params: { userId }, caller }, reply) => {
       const all = config.sources().flatMap(({ id }) => audiences.list(id));
       using _place = searches.take(caller);
       const found = await readUserAudiences(kafka, names.audiences, {
         userId,
         all,
         users,
-        signal: searchDeadline(signal),
+        signal: searchDeadline(signal, reply),
       });
       return {
         items: found.audiences.map(({ sourceId, name }) => ({ sourceId, name })),
