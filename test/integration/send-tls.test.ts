@@ -182,16 +182,27 @@ describe('connection groups with their own TLS settings', () => {
     return created;
   };
 
-  test('are bounded in number: the least recently used one is closed', (t) => {
+  /** That many different settings. Text between certificates is allowed. */
+  const settingsOf = (count: number, padding = ''): TlsSettings[] =>
+    Array.from({ length: count }, (_, nth) => ({ ca: `# ${nth}${padding}\n${authority}` }));
+
+  test('are kept for a thousand destinations with an authority of their own', (t) => {
     const opened = pools(t);
-    const groupFor = (tls?: TlsSettings) => opened.groupFor(tls);
-    const settings = Array.from({ length: 1_001 }, (_, nth): TlsSettings => ({ ca: `${nth}` }));
-    const [first, second, ...others] = settings.slice(0, 1_000).map((tls) => groupFor(tls));
-    assert.equal(groupFor(settings[0]), first);
-    groupFor(settings[1_000]);
-    assert.equal(groupFor(settings[0]), first);
-    assert.notEqual(groupFor(settings[1]), second);
-    assert.equal(groupFor(settings[999]), others.at(-1));
+    const settings = settingsOf(1_000);
+    const groups = settings.map((tls) => opened.groupFor(tls));
+    assert.equal(new Set(groups).size, 1_000);
+    assert.ok(settings.every((tls, nth) => opened.groupFor(tls) === groups[nth]));
+  });
+
+  test('are bounded in memory: the least recently used one is closed', (t) => {
+    const opened = pools(t);
+    const [first, second, ...others] = settingsOf(300, '.'.repeat(64 * 1024));
+    const [used, unused] = [opened.groupFor(first), opened.groupFor(second)];
+    for (const tls of others) {
+      opened.groupFor(tls);
+      assert.equal(opened.groupFor(first), used);
+    }
+    assert.notEqual(opened.groupFor(second), unused);
   });
 
   test('are closed when they were unused for long', (t) => {

@@ -24,8 +24,10 @@ export interface PoolsOptions {
 }
 
 const maxResponseHeaderBytes = 16 * 1024;
-/** As many as connections that are kept. A group with its own authorities costs 50 KB and less than a millisecond. */
-const maxGroups = 1_000;
+/** The memory of all groups: more than a thousand with an authority of their own. */
+const maxGroupBytes = 64 * 2 ** 20;
+/** A group has a copy of the store of the process, which shares the certificates, and its own certificates and key. */
+const groupBytes = { store: 48 * 1024, perCharacter: 4 };
 const sweepEveryMs = 60_000;
 
 export function createPools(options: PoolsOptions) {
@@ -34,7 +36,7 @@ export function createPools(options: PoolsOptions) {
   const plain = openGroup(options, undefined, shared);
   /** By TLS settings. */
   const others = new LRUCache<string, ConnectionGroup>({
-    max: maxGroups,
+    maxSize: maxGroupBytes,
     dispose: (group) => group.retire(),
   });
 
@@ -52,9 +54,12 @@ export function createPools(options: PoolsOptions) {
     groupFor(tls: TlsSettings | undefined): ConnectionGroup {
       if (!tls) return plain;
       const key = keyOf(tls);
-      const group = others.get(key) ?? openGroup(options, tls, shared);
+      let group = others.get(key);
+      if (!group) {
+        group = openGroup(options, tls, shared);
+        others.set(key, group, { size: bytesOf(tls) });
+      }
       group.usedAt = performance.now();
-      others.set(key, group);
       return group;
     },
     /** Closes every connection. Exchanges in flight fail. */
@@ -78,6 +83,11 @@ function keyOf(tls: TlsSettings): string {
     keys.set(tls, key);
   }
   return key;
+}
+
+function bytesOf({ ca = '', clientCertificate = '', clientKey = '' }: TlsSettings): number {
+  const { store, perCharacter } = groupBytes;
+  return store + perCharacter * (ca.length + clientCertificate.length + clientKey.length);
 }
 
 function openGroup(
