@@ -21,7 +21,7 @@ export interface ServiceOptions {
 export interface ServiceProcess extends AsyncDisposable {
   readonly pid: number;
   readonly metricsPort: number;
-  /** Resolves when it is ready; rejects after a minute. */
+  /** Resolves when it is ready; rejects after ten minutes. */
   readonly ready: Promise<void>;
   /** Rejects when it ends unexpectedly; never resolves. */
   readonly died: Promise<never>;
@@ -35,7 +35,7 @@ function callersSettings(): Record<string, string | undefined> {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => /^(OTEL|TAILRACE)_/.test(name)));
 }
 
-const readyWithinMs = 60_000;
+const readyWithinMs = 600_000;
 const stopsWithinMs = 30_000;
 
 export async function spawnService({
