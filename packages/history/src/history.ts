@@ -35,6 +35,19 @@ export interface HistoryOptions {
 
 export type History = ReturnType<typeof openHistory>;
 
+/** The answer to a query; undefined while the history is unavailable. */
+export function readIfAvailable<Answer>(
+  history: Pick<History, 'read'>,
+  query: (queries: Queries) => Answer,
+): Answer | undefined {
+  try {
+    return history.read(query);
+  } catch (error) {
+    if (isTailraceError(error, 'history-unavailable')) return undefined;
+    throw error;
+  }
+}
+
 export interface HistoryStatus {
   /** Why queries fail, as a clause; undefined while they work. */
   readonly unavailableBecause: string | undefined;

@@ -3,9 +3,8 @@
  * that changes when they change, and they are read also without the history.
  */
 import type { ConfigView, Destination } from '@tailrace/config';
-import { isTailraceError } from '@tailrace/errors';
 import { formatInstant } from '@tailrace/events';
-import { noHealthFacts, type HealthFacts, type History } from '@tailrace/history';
+import { noHealthFacts, readIfAvailable, type HealthFacts, type History } from '@tailrace/history';
 import Type from 'typebox';
 import { reachesAllDeliveries } from '../access/limits.ts';
 import {
@@ -72,7 +71,7 @@ export function healthRoutes(
       const known = new Set(
         destinations.map(({ id }) => id).filter((id) => reachesAllDeliveries(caller, id)),
       );
-      const facts = knownFacts(history, [...known]);
+      const facts = readIfAvailable(history, (queries) => queries.healthFacts([...known]));
       const found = destinations.map((one) => {
         const health = facts && known.has(one.id) ? show(one, facts.get(one.id)) : undefined;
         return { destination: one, health, key: orderOf(one, health) };
@@ -99,19 +98,6 @@ export function healthRoutes(
       return show(destination, history.read((queries) => queries.healthFacts([id])).get(id));
     },
   });
-}
-
-/** Undefined without the history. */
-function knownFacts(
-  history: Pick<History, 'read'>,
-  destinationIds: readonly string[],
-): ReadonlyMap<string, HealthFacts> | undefined {
-  try {
-    return history.read((queries) => queries.healthFacts(destinationIds));
-  } catch (error) {
-    if (isTailraceError(error, 'history-unavailable')) return undefined;
-    throw error;
-  }
 }
 
 function showHealth(destination: Destination, facts: HealthFacts) {

@@ -9,7 +9,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { ConfigLookup, Notification } from '@tailrace/config';
 import { isTailraceError } from '@tailrace/errors';
 import { formatInstant } from '@tailrace/events';
-import type { History } from '@tailrace/history';
+import { readIfAvailable, type History } from '@tailrace/history';
 import type { OutgoingRecord } from '@tailrace/kafka';
 import type { Log, Metrics } from '@tailrace/service';
 import type { Operations } from '../operations/index.ts';
@@ -255,10 +255,5 @@ export function channelOf({ destination, email }: Notification): 'destination' |
 function receivedAt(history: NotifierOptions['history']): ReadonlyMap<string, number> | undefined {
   const { unavailableBecause, lagMs = Infinity } = history.status;
   if (unavailableBecause !== undefined || lagMs > historyLagMs) return undefined;
-  try {
-    return history.read((queries) => queries.receivedAt());
-  } catch (error) {
-    if (isTailraceError(error, 'history-unavailable')) return undefined;
-    throw error;
-  }
+  return readIfAvailable(history, (queries) => queries.receivedAt());
 }

@@ -1,8 +1,7 @@
 /** Watches the destinations with `disableAfter`, warns of those that will be disabled, and disables them. README.md has the states. */
 import type { ConfigEditor } from '@tailrace/config';
-import { isTailraceError } from '@tailrace/errors';
 import { formatInstant } from '@tailrace/events';
-import type { History, LatestAttempts } from '@tailrace/history';
+import { readIfAvailable, type History } from '@tailrace/history';
 import type { Log, Metrics } from '@tailrace/service';
 import { within } from '../http/current.ts';
 import { disablingEvent } from '../operations/event.ts';
@@ -51,7 +50,7 @@ export function watchOutages(options: OutageOptions): { close(): Promise<void> }
   const look = (): readonly Found[] => {
     const configured = config.destinations().filter(({ disableAfter }) => disableAfter !== undefined);
     const ids = [...new Set([...configured.map(({ id }) => id), ...stored.destinations(), ...begun.keys()])];
-    const attempts = ids.length > 0 && latestAttempts(history, ids);
+    const attempts = ids.length > 0 && readIfAvailable(history, (queries) => queries.latestAttempts(ids));
     if (!attempts) return [];
     const found = ids.flatMap((id): Found[] => {
       const watched = watchedOf(config, id);
@@ -117,17 +116,4 @@ export function watchOutages(options: OutageOptions): { close(): Promise<void> }
       await running;
     },
   };
-}
-
-/** Undefined without the history. */
-function latestAttempts(
-  history: Pick<History, 'read'>,
-  ids: readonly string[],
-): ReadonlyMap<string, LatestAttempts> | undefined {
-  try {
-    return history.read((queries) => queries.latestAttempts(ids));
-  } catch (error) {
-    if (isTailraceError(error, 'history-unavailable')) return undefined;
-    throw error;
-  }
 }

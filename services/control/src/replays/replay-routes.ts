@@ -1,8 +1,8 @@
 /** The routes that replay dead letters and events. */
 import type { FastifyRequest } from 'fastify';
-import { isTailraceError, TailraceError } from '@tailrace/errors';
+import { TailraceError } from '@tailrace/errors';
 import type { ConfigView } from '@tailrace/config';
-import type { History } from '@tailrace/history';
+import { readIfAvailable, type History } from '@tailrace/history';
 import Type, { type Static } from 'typebox';
 import { isLimited, reachesDestination, reachesSource } from '../access/limits.ts';
 import { loadDestination } from '../configuration/destinations/destination.ts';
@@ -82,15 +82,10 @@ export function replayRoutes(app: Api, { replays, config, history, oldestEventAt
     const { since, until } = daysOf(selection);
     const sources = selection.sources ?? loadDestination(config, selection.destinationId).sources;
     if (!sources.every((id) => reachesSource(caller, id))) return undefined;
-    try {
-      const usage = history.read((queries) =>
-        sources.flatMap((id) => queries.dailyUsageOf(id, since, until)),
-      );
-      return estimateOf(usage, selection, Date.now());
-    } catch (error) {
-      if (isTailraceError(error, 'history-unavailable')) return undefined;
-      throw error;
-    }
+    const usage = readIfAvailable(history, (queries) =>
+      sources.flatMap((id) => queries.dailyUsageOf(id, since, until)),
+    );
+    return usage && estimateOf(usage, selection, Date.now());
   };
 
   /** What the body selects. */

@@ -13,9 +13,9 @@ import {
   type Replayed,
   type WriterSession,
 } from '@tailrace/deadletters';
-import { isTailraceError, TailraceError } from '@tailrace/errors';
+import { TailraceError } from '@tailrace/errors';
 import { formatInstant } from '@tailrace/events';
-import type { History } from '@tailrace/history';
+import { readIfAvailable, type History } from '@tailrace/history';
 import type { ConsumedRecord, Kafka, Partitioner } from '@tailrace/kafka';
 import { encodeDelivery, formatPosition, replayedByHeader, replayIdHeader } from '@tailrace/records';
 import type { FrameReader } from '@tailrace/registry';
@@ -223,15 +223,10 @@ class EventReplay {
   }
 
   #pending(destinationId: string): number {
-    try {
-      const rows = this.#deps.history.read((queries) => queries.pendingOf(destinationId));
-      const early = rows.filter(({ reason }) => waitsForAnAttempt.has(reason));
-      return early.reduce((sum, { deliveries }) => sum + deliveries, 0);
-    } catch (error) {
-      // The history can be unavailable for long; the rate bounds what is sent then.
-      if (isTailraceError(error, 'history-unavailable')) return 0;
-      throw error;
-    }
+    // The history can be unavailable for long; the rate bounds what is sent then.
+    const rows = readIfAvailable(this.#deps.history, (queries) => queries.pendingOf(destinationId)) ?? [];
+    const early = rows.filter(({ reason }) => waitsForAnAttempt.has(reason));
+    return early.reduce((sum, { deliveries }) => sum + deliveries, 0);
   }
 }
 
