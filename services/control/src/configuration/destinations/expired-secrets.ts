@@ -14,6 +14,11 @@ const noPreviousKey = { ed25519: { previousKey: null, previousKeyUntil: null } }
 /** A delivery replica whose clock is late still signs with a previous key, and a receiver may verify later what it received. */
 export const publishedForMs = 3_600_000;
 
+/** @param until undefined for one without an end */
+export function isOver(until: string | undefined, now: number): boolean {
+  return until !== undefined && Date.parse(until) <= now;
+}
+
 export interface ExpiredSecretsOptions {
   readonly config: Pick<ConfigEditor, 'destinations' | 'change'>;
   readonly log: Pick<Log, 'info' | 'warn'>;
@@ -24,11 +29,9 @@ export interface ExpiredSecretsOptions {
 /** Looks regularly until it is closed. Every instance may do it: the second one finds nothing left to remove. */
 export function removeExpiredSecrets(options: ExpiredSecretsOptions): { close(): Promise<void> } {
   const { config, log, everyMs = 60_000, now = Date.now } = options;
-  const isOver = (until: string | undefined, keptForMs = 0): boolean =>
-    until !== undefined && Date.parse(until) + keptForMs <= now();
   const removals = ({ settings }: Destination): object[] => [
-    ...(isOver(settings.previousSharedSecretUntil) ? [noPreviousSecret] : []),
-    ...(isOver(settings.ed25519?.previousKeyUntil, publishedForMs) ? [noPreviousKey] : []),
+    ...(isOver(settings.previousSharedSecretUntil, now()) ? [noPreviousSecret] : []),
+    ...(isOver(settings.ed25519?.previousKeyUntil, now() - publishedForMs) ? [noPreviousKey] : []),
   ];
   const isExpired = (destination: Destination): boolean => removals(destination).length > 0;
   const remove = async (): Promise<void> => {

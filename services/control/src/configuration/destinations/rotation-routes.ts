@@ -12,7 +12,7 @@ import { closedObject, etagHeader, ifMatch, optionalText, time } from '../../htt
 import { routesOf, type Api } from '../../http/api.ts';
 import { destinationErrors } from './routes.ts';
 import { destinationEntries, validDestination } from './destination.ts';
-import { publishedForMs } from './expired-secrets.ts';
+import { isOver, publishedForMs } from './expired-secrets.ts';
 import { mergePatch } from '../entry/merge-patch.ts';
 
 const secretBytes = 32;
@@ -181,7 +181,7 @@ export function rotationRoutes(app: Api, config: ConfigEditor): void {
 function refuseSecondRotation(of: Rotatable, { settings }: Destination, now: number): void {
   const { previous, until } = of.read(settings);
   if (previous === undefined) return;
-  if (until !== undefined && Date.parse(until) + of.keptForMs <= now) return;
+  if (isOver(until, now - of.keptForMs)) return;
   const end = until === undefined ? '' : ` until ${formatInstant(Date.parse(until) + of.keptForMs)}`;
   throw new TailraceError(
     'conflict',
