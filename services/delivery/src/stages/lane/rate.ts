@@ -1,5 +1,5 @@
 /** The request rate of a lane: the lower of the configured rate limit and the receiver's pace, as a token bucket. */
-import type { LimitsNow } from './own-limits.ts';
+import type { LimitsNow, OwnLimits } from './own-limits.ts';
 import { Pace } from './pace.ts';
 
 /** The tokens that the bucket holds, in seconds of its rate. */
@@ -21,7 +21,7 @@ export class Rate {
 
   /** Infinity for no limit. */
   get perSecond(): number {
-    return Math.min(this.#limits()?.rate ?? Infinity, this.#pace.rate);
+    return this.#perSecondBy(this.#limits());
   }
 
   /** Whether the receiver has asked for less. */
@@ -36,9 +36,9 @@ export class Rate {
 
   /** Returns in how many whole milliseconds so many requests may be sent. */
   delayMs(requests: number, now: number): number {
-    const rate = this.perSecond;
-    if (rate === Infinity) return 0;
     const own = this.#limits();
+    const rate = this.#perSecondBy(own);
+    if (rate === Infinity) return 0;
     const ownBurst = rate === own?.rate ? own.burst : undefined;
     const burst = Math.max(1, ownBurst ?? rate * burstSeconds);
     this.#tokens = Math.min(burst, this.#tokens + ((now - this.#countedAt) / 1_000) * rate);
@@ -54,5 +54,9 @@ export class Rate {
   /** Requests that were counted were not sent. */
   refund(requests: number): void {
     if (this.perSecond !== Infinity) this.#tokens += requests;
+  }
+
+  #perSecondBy(own: OwnLimits | undefined): number {
+    return Math.min(own?.rate ?? Infinity, this.#pace.rate);
   }
 }
