@@ -2,12 +2,15 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { eventually } from '@tailrace/testing';
-import { encodeDecision, encodeDelivery, type FilteredDestinations } from '@tailrace/records';
+import { encodeDecision, type FilteredDestinations } from '@tailrace/records';
 import { names, openApi, type Api } from '../testing/api.ts';
+import { createFlow, type Flow } from '../testing/flow.ts';
 
 let api: Api;
+let flow: Flow;
 before(async () => {
   api = await openApi();
+  flow = createFlow(api.kafka);
 });
 after(() => api[Symbol.asyncDispose]());
 
@@ -83,20 +86,7 @@ test('an event that was filtered names the rule, and one that had no destination
 });
 
 test('an event that was routed to some destinations says so for the others too', async () => {
-  const delivery = {
-    deliveryId: 'd-1',
-    eventId: 'm-some',
-    sourceId: 'web',
-    destinationId: 'erp',
-    type: 'track',
-    attempt: 0,
-    step: 0,
-    deferrals: 0,
-    closedUrls: [],
-    key: 'erp/ada',
-    body: Buffer.from('{}'),
-  };
-  await api.kafka.publisher().publish(encodeDelivery(names.deliveries, delivery));
+  await flow.publish(names.deliveries, flow.delivery('erp', { eventId: 'm-some' }));
   const many = Array.from({ length: 1_000 }, (_, index) => ({ id: `d${index}` }));
   await decide('m-some', [{ reason: 'integrations', destinations: many }], 1);
   const answer = await explained('m-some', (known) =>
@@ -112,23 +102,8 @@ test('an event that was routed to some destinations says so for the others too',
 
 /** Publishes deliveries of the event to `crm`, each of another content. */
 async function deliverTwice(eventId: string, deliveryIds: readonly string[]): Promise<void> {
-  const delivery = {
-    eventId,
-    sourceId: 'web',
-    destinationId: 'crm',
-    type: 'track',
-    attempt: 0,
-    step: 0,
-    deferrals: 0,
-    closedUrls: [],
-    key: 'crm/ada',
-    body: Buffer.from('{}'),
-  };
-  const publisher = api.kafka.publisher();
-  const records = deliveryIds.map((deliveryId) =>
-    encodeDelivery(names.deliveries, { ...delivery, deliveryId }),
-  );
-  await Promise.all(records.map((record) => publisher.publish(record)));
+  const deliveries = deliveryIds.map((deliveryId) => flow.delivery('crm', { deliveryId, eventId }));
+  await Promise.all(deliveries.map((delivery) => flow.publish(names.deliveries, delivery)));
 }
 
 test('two events with one messageId and different content are both listed, and the answer says so', async () => {
