@@ -99,6 +99,8 @@ const retrySchedule = Array.from({ length: 20 }, () => '10s').join(',');
 /** Work that delivery had not committed when it was killed is repeated. */
 const repeatableMs = 3_000;
 const pollMs = 250;
+/** Of live calls before the service is killed. */
+const beforeKillMs = 1_000;
 
 await obey(readCommandLine(process.argv.slice(2)), (options) =>
   runBench((bench) => measure(bench, options), report),
@@ -191,7 +193,7 @@ async function measure(bench: Bench, options: Options): Promise<Results> {
     const run = { count: disturbed.calls, first: load.next + nth * disturbed.calls };
     await ofLive.expect(run);
     const sending = sendUntilAccepted(ports.ingest, run);
-    await sleep(1_000);
+    await sleep(beforeKillMs);
     const { pid = NaN } = services.get(name) ?? {};
     if (name === 'control') controlPeakBytes = peakBytes(pid);
     if (name === 'delivery') deliveryKilledAt = sharedNowMs();
@@ -338,18 +340,8 @@ function judge(times: Uint8Array, { receivedAt, unexpected }: Arrivals): string[
 }
 
 function report(results: Results): Promise<{ readonly sound: boolean }> {
-  const {
-    machine,
-    options,
-    alone,
-    beside,
-    answeredAfterMs,
-    replaySeconds,
-    controlPeakBytes,
-    faults,
-    judged,
-  } = results;
-  const { selected, replayed, received, repeated, explained } = judged;
+  const { alone, beside, faults } = results;
+  const { selected, replayed, received, repeated, explained } = results.judged;
   const rows = (['p50', 'p99', 'max'] as const).map((figure) => [
     `live, sent → received, ${figure}`,
     tenths(alone[figure]),
@@ -358,13 +350,13 @@ function report(results: Results): Promise<{ readonly sound: boolean }> {
   ]);
   process.stdout.write(
     [
-      renderMachine(machine),
+      renderMachine(results.machine),
       '',
       table(['milliseconds', 'alone', 'beside the replay', 'ratio'], rows),
       '',
-      `Past events: ${whole(options.events)}, selected: ${whole(selected)}, in the replay topic: ${whole(replayed)}, received: ${whole(received)}`,
+      `Past events: ${whole(results.options.events)}, selected: ${whole(selected)}, in the replay topic: ${whole(replayed)}, received: ${whole(received)}`,
       `Received again: ${whole(repeated)}; the kill of delivery explains up to ${whole(explained)}`,
-      `Replay: ${tenths(replaySeconds)} s with ${serviceNames.length} kills, at most ${whole(options.rate)} a second; answered after ${whole(answeredAfterMs)} ms; control's peak ${mebibytes(controlPeakBytes)} MiB`,
+      `Replay: ${tenths(results.replaySeconds)} s with ${serviceNames.length} kills, at most ${whole(results.options.rate)} a second; answered after ${whole(results.answeredAfterMs)} ms; control's peak ${mebibytes(results.controlPeakBytes)} MiB`,
       '',
     ].join('\n'),
   );

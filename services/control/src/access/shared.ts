@@ -154,7 +154,7 @@ export const shared = {
     holder: 'token',
     ofOne: 4,
     ofLimited: 0,
-    ends: "the topics are read, or 17,500 records of a user's partition, at the latest after 20 seconds",
+    ends: "the topics are read, or 17,500 records of a user's partition, the client leaves, or 20 seconds have passed",
   },
   summaries: {
     kind: 'places',
@@ -204,7 +204,7 @@ export const shared = {
     holder: 'token',
     ofOne: 2,
     ofLimited: 0,
-    ends: '17,500 records are read, at the latest after 20 seconds',
+    ends: '17,500 records are read, the client leaves, or 20 seconds have passed',
   },
   recalls: {
     kind: 'amount',
