@@ -105,7 +105,7 @@ export const roles: readonly (readonly [role: string, may: string, mayNot: strin
   [
     'limited token',
     'the same for the sources and destinations that it names',
-    'reach other entries, connect or disconnect another source, decide what becomes of its events, raise its own `rateLimit`, `burst`, `maxInFlight` or `disableAfter`, learn of other entries from errors',
+    'reach other entries, connect or disconnect another source, decide what becomes of its events, raise its own `rateLimit`, `burst`, `maxInFlight` or `disableAfter`, set `proxy`, learn of other entries from errors',
     shown(`${control}/access/limited-changes.test.ts`, ''),
   ],
   [

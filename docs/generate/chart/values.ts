@@ -360,8 +360,10 @@ export const values: Readonly<Record<string, Schema>> = {
     schemaRegistry: peers('The same for the port of `SCHEMA_REGISTRY_URL`.'),
     tokenServer: peers('The same for the port of `KAFKA_OAUTH_TOKEN_URL`.'),
     telemetry: peers('The same for the port of `OTEL_EXPORTER_OTLP_ENDPOINT`.'),
+    egressProxy: peers('The same for the port of `TAILRACE_EGRESS_PROXY`.'),
     receivers: peers(
-      'Receivers in the cluster, whose addresses `TAILRACE_ALLOW_PRIVATE_NETWORKS` has to allow too.',
+      'Receivers in the cluster, whose addresses `TAILRACE_ALLOW_PRIVATE_NETWORKS` has to allow too. With an egress proxy also mail servers, ' +
+        'and receivers with `proxy: none`.',
     ),
   }),
   monitoring: group({

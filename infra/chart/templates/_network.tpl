@@ -34,7 +34,7 @@ except link-local ones, where clouds have their metadata services.
     {{- end }}
 {{- end }}
 
-{{/* The servers that a process connects to because of its settings: name servers, brokers, schema registry, token server, traces. */}}
+{{/* The servers that a process connects to because of its settings: name servers, brokers, schema registry, token server, traces, egress proxy. */}}
 {{- define "tailrace.egressOfSettings" -}}
 {{- $policy := .root.Values.networkPolicy -}}
 - to:
@@ -60,6 +60,7 @@ except link-local ones, where clouds have their metadata services.
 {{- $servers := dict "SCHEMA_REGISTRY_URL" $policy.schemaRegistry "KAFKA_OAUTH_TOKEN_URL" $policy.tokenServer }}
 {{- $_ := set $servers "OTEL_EXPORTER_OTLP_ENDPOINT" $policy.telemetry }}
 {{- $_ := set $servers "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT" $policy.telemetry }}
+{{- $_ := set $servers "TAILRACE_EGRESS_PROXY" $policy.egressProxy }}
 {{- range $name, $peers := $servers }}
 {{- with include "tailrace.setting" (dict "root" $.root "component" $.component "name" $name) }}
 {{ include "tailrace.egress" (dict "peers" $peers "ports" (list (include "tailrace.portOf" .))) }}
@@ -68,14 +69,16 @@ except link-local ones, where clouds have their metadata services.
 {{- end }}
 
 {{/*
-Egress to receivers: the public networks, and those that TAILRACE_ALLOW_PRIVATE_NETWORKS allows. The code refuses the same. Some network
+Egress to receivers: the public networks, unless there is a proxy, and those that TAILRACE_ALLOW_PRIVATE_NETWORKS allows. The code refuses the same. Some network
 plugins do not match the pods of the cluster by their addresses, so these are named by selectors too.
 */}}
 {{- define "tailrace.egressToReceivers" -}}
 - to:
+    {{- if not (include "tailrace.setting" (dict "root" .root "component" .component "name" "TAILRACE_EGRESS_PROXY")) }}
     {{- range .root.Files.Get "files/networks.json" | fromJsonArray }}
     - ipBlock:
         {{- toYaml . | nindent 8 }}
+    {{- end }}
     {{- end }}
     # `helm test` receives its own event.
     - podSelector:

@@ -104,6 +104,8 @@ const requestRetryReasons = [
   'dns-failure',
   'unreachable',
   'certificate-expired',
+  'proxy-refused',
+  'proxy-unreachable',
 ] as const;
 export type RequestRetryReason = (typeof requestRetryReasons)[number];
 

@@ -40,3 +40,8 @@ export interface AttemptRecord {
   readonly breakerOpenSince?: string | undefined;
   readonly urls: readonly UrlAttempt[];
 }
+
+/** Whether the attempt shows how its receiver is. While the egress proxy is down, attempts show nothing of it. */
+export function isAboutReceiver({ reason }: { readonly reason?: string | null | undefined }): boolean {
+  return reason !== 'proxy-unreachable';
+}

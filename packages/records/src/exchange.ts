@@ -16,8 +16,11 @@ export const exchangeSchema = Type.Object({
   address: Type.Optional(
     Type.String({ description: 'the address and port that was dialled, such as 203.0.113.7:443' }),
   ),
+  proxy: Type.Optional(
+    Type.String({ description: 'that of the egress proxy, in place of `address`, such as 10.0.0.7:3128' }),
+  ),
   dnsMs: time('the name look-up; absent, as the next two, on a connection that was open'),
-  connectMs: time('the TCP connection'),
+  connectMs: time('the TCP connection; through the egress proxy, until its tunnel is open'),
   tlsMs: time('the TLS handshake'),
   answerMs: time('from then to the headers of the response'),
   requestHeaders: texts('as sent; values of the configuration are masked'),

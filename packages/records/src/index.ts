@@ -51,6 +51,6 @@ export {
 } from './exchange.ts';
 export { objectIn, type ValueOf } from './json.ts';
 export { formatPosition, parsePosition, type RecordPosition } from './position.ts';
-export type { AttemptRecord, UrlAttempt } from './attempt.ts';
+export { isAboutReceiver, type AttemptRecord, type UrlAttempt } from './attempt.ts';
 export type { EventUsage, UsageRecord } from './usage.ts';
 export { waitingHeader, waitingPlaceOf, type WaitingPlace } from './waiting.ts';

@@ -43,4 +43,5 @@ export {
   topicPrefix,
   topicSettings,
   trustedProxies,
+  type EgressProxy,
 } from './settings/shared.ts';

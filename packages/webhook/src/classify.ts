@@ -79,6 +79,8 @@ const retryReasons: Readonly<Record<string, RequestRetryReason>> = {
   UND_ERR_CONNECT_TIMEOUT: 'timeout',
   CERT_HAS_EXPIRED: 'certificate-expired',
   CERT_NOT_YET_VALID: 'certificate-expired',
+  PROXY_REFUSED: 'proxy-refused',
+  PROXY_UNREACHABLE: 'proxy-unreachable',
 };
 
 const permanentReasons: Readonly<Record<string, PermanentReason>> = {

@@ -16,7 +16,11 @@ export interface DialOptions {
 }
 
 /** As that of undici, and follows the steps in `dial`. */
-type Connector = (options: buildConnector.Options, callback: buildConnector.Callback, dial: Dial) => void;
+export type Connector = (
+  options: buildConnector.Options,
+  callback: buildConnector.Callback,
+  dial: Dial,
+) => void;
 
 export interface ConnectionOptions extends Omit<Client.Options, 'connect'> {
   readonly connect: Connector;
@@ -28,6 +32,8 @@ export interface ConnectionOptions extends Omit<Client.Options, 'connect'> {
 export interface Dialled {
   /** With the port. Of several addresses of a name, the last one. */
   readonly address?: string;
+  /** That of the egress proxy, where the connection leads through it. Only the proxy knows the one of the receiver. */
+  readonly proxy?: string;
   readonly dnsMs?: number;
   readonly connectMs?: number;
   readonly tlsMs?: number;
@@ -36,6 +42,8 @@ export interface Dialled {
 /** The connection that carries an exchange: its state, and the events that the exchange reports to it. */
 export interface Carrier {
   readonly dialled: Dialled;
+  /** While the connection is made through a proxy: to be connected to it, or for its tunnel. */
+  readonly waitsFor: 'proxy' | 'tunnel' | undefined;
   /** Completed exchanges. */
   readonly served: number;
   /** Response bytes received so far. */
@@ -122,6 +130,10 @@ export class Connection extends Client {
     return this.#socketState.dialled;
   }
 
+  get waitsFor(): Carrier['waitsFor'] {
+    return this.#socketState.waitsFor;
+  }
+
   answered(): void {
     this.#owner.answered(this);
   }
@@ -164,6 +176,10 @@ class SocketState {
     return this.#dial?.result(this.served === 0) ?? {};
   }
 
+  get waitsFor(): Carrier['waitsFor'] {
+    return this.#dial?.waitsFor;
+  }
+
   begin(socket: Socket): void {
     this.#socket = socket;
     this.#begunAt = performance.now();
@@ -191,34 +207,56 @@ class SocketState {
 
 /** The steps of a connection while it is made, in milliseconds of the monotonic clock. */
 class Dial {
+  waitsFor: Carrier['waitsFor'];
   readonly #begunAt = performance.now();
+  #isProxied = false;
   #address: string | undefined;
   #foundAt: number | undefined;
   #connectedAt: number | undefined;
   #securedAt: number | undefined;
 
   follow(socket: Socket): void {
-    socket.on('connectionAttempt', (ip, port, family) => {
-      this.#address = family === 6 ? `[${ip}]:${port}` : `${ip}:${port}`;
-      this.#foundAt ??= performance.now();
-    });
+    this.#followAttempts(socket);
     socket.once('connect', () => {
-      this.#connectedAt = performance.now();
+      this.connected();
     });
+    this.followHandshake(socket);
+  }
+
+  /** The connection to the receiver is made later, in the tunnel of this one. */
+  followToProxy(socket: Socket): void {
+    this.#isProxied = true;
+    this.waitsFor = 'proxy';
+    this.#followAttempts(socket);
+  }
+
+  connected(): void {
+    this.#connectedAt = performance.now();
+    this.waitsFor = undefined;
+  }
+
+  followHandshake(socket: Socket): void {
     socket.once('secureConnect', () => {
       this.#securedAt = performance.now();
     });
   }
 
+  #followAttempts(socket: Socket): void {
+    socket.on('connectionAttempt', (ip, port, family) => {
+      this.#address = family === 6 ? `[${ip}]:${port}` : `${ip}:${port}`;
+      this.#foundAt ??= performance.now();
+    });
+  }
+
   result(withTimes: boolean): Dialled {
-    const address = this.#address;
-    if (address === undefined) return {};
-    if (!withTimes) return { address };
+    if (this.#address === undefined) return {};
+    const address = this.#isProxied ? { proxy: this.#address } : { address: this.#address };
+    if (!withTimes) return address;
     const dnsMs = between(this.#begunAt, this.#foundAt);
     const connectMs = between(this.#foundAt, this.#connectedAt);
     const tlsMs = between(this.#connectedAt, this.#securedAt);
     return {
-      address,
+      ...address,
       ...(dnsMs !== undefined && { dnsMs }),
       ...(connectMs !== undefined && { connectMs }),
       ...(tlsMs !== undefined && { tlsMs }),
@@ -239,25 +277,37 @@ export function rounded(ms: number): number {
  * look-up.
  */
 export function guardedConnector(options: DialOptions): Connector {
-  const { policy, timeoutMs, secureContext } = options;
-  const connector = buildConnector({
+  const connect = connectorOf({ ...options, lookup: guardedLookup(options) });
+  return (target, callback, dial) => {
+    const hostname = target.hostname.replace(/^\[|\]$/g, '');
+    const refusal = refusalOf(hostname, options.policy);
+    if (refusal) callback(refusal, null);
+    else dial.follow(connect({ ...target, hostname }, callback));
+  };
+}
+
+type UndiciConnector = ReturnType<typeof buildConnector>;
+
+/** A connector of undici. It returns the socket, which its type does not say. */
+export function connectorOf({
+  lookup,
+  timeoutMs,
+  secureContext,
+}: Pick<DialOptions, 'timeoutMs' | 'secureContext'> & { readonly lookup: LookupFunction }) {
+  return buildConnector({
     timeout: timeoutMs,
     allowH2: false,
-    lookup: guardedLookup(options),
+    lookup,
     secureContext,
     // Without this, NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment would accept every certificate.
     rejectUnauthorized: true,
-  });
-  // It returns the socket, which its type does not say.
-  const connect = connector as (...arguments_: Parameters<typeof connector>) => Socket;
-  return (target, callback, dial) => {
-    const address = target.hostname.replace(/^\[|\]$/g, '');
-    if (isIP(address) !== 0 && !policy.allows(address)) {
-      callback(new AddressNotAllowed(`${address} is not an address that webhooks may reach`), null);
-      return;
-    }
-    dial.follow(connect({ ...target, hostname: address }, callback));
-  };
+  }) as (...arguments_: Parameters<UndiciConnector>) => Socket;
+}
+
+/** Undefined for a name, and for an address that webhooks may reach. */
+export function refusalOf(hostname: string, policy: AddressPolicy): Error | undefined {
+  if (isIP(hostname) === 0 || policy.allows(hostname)) return undefined;
+  return new AddressNotAllowed(`${hostname} is not an address that webhooks may reach`);
 }
 
 class AddressNotAllowed extends Error {
@@ -265,18 +315,21 @@ class AddressNotAllowed extends Error {
 }
 
 function guardedLookup({ policy, lookup }: DialOptions): LookupFunction {
+  return lookupWith(async (hostname) => {
+    const allowed = (await lookup(hostname)).filter(({ address }) => policy.allows(address));
+    if (allowed.length > 0) return allowed;
+    throw new AddressNotAllowed(`${hostname} has no address that webhooks may reach`);
+  });
+}
+
+/** As node:net calls it. */
+export function lookupWith(lookup: NameLookup): LookupFunction {
   return (hostname, { all = false }, callback) => {
     lookup(hostname).then(
       (addresses) => {
-        const allowed = addresses.filter(({ address }) => policy.allows(address));
-        const [first] = allowed;
-        if (!first) {
-          callback(new AddressNotAllowed(`${hostname} has no address that webhooks may reach`), []);
-        } else if (all) {
-          callback(null, allowed);
-        } else {
-          callback(null, first.address, first.family);
-        }
+        const [first = { address: '', family: 4 }] = addresses;
+        if (all) callback(null, [...addresses]);
+        else callback(null, first.address, first.family);
       },
       (error: unknown) => callback(error as NodeJS.ErrnoException, []),
     );

@@ -6,11 +6,13 @@
 import { createHash } from 'node:crypto';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import type { TlsSettings } from '@tailrace/config';
+import type { EgressProxy } from '@tailrace/service';
 import { LRUCache } from 'lru-cache';
 import type { AddressPolicy } from './address.ts';
 import type { NameLookup } from './dns/resolve.ts';
-import { guardedConnector } from './send-connection.ts';
+import { guardedConnector, type Connector } from './send-connection.ts';
 import { ConnectionGroup, SharedLimits } from './send-group.ts';
+import { proxiedConnector } from './send-proxy.ts';
 
 export interface PoolsOptions {
   readonly policy: AddressPolicy;
@@ -21,6 +23,8 @@ export interface PoolsOptions {
   readonly unusedGroupMs: number;
   /** PEM of certificate authorities to trust beside those that Node trusts. */
   readonly authorities: readonly string[];
+  /** All connections lead through it. */
+  readonly proxy?: EgressProxy | undefined;
 }
 
 const maxResponseHeaderBytes = 16 * 1024;
@@ -31,9 +35,15 @@ const groupBytes = { store: 48 * 1024, perCharacter: 4 };
 const sweepEveryMs = 60_000;
 
 export function createPools(options: PoolsOptions) {
-  const { unusedGroupMs } = options;
+  const { unusedGroupMs, proxy } = options;
   const shared = new SharedLimits();
-  const plain = openGroup(options, undefined, shared);
+  const usual = secureContextOf(options, undefined);
+  const openWith = (secureContext: SecureContext): ConnectionGroup => {
+    const dial = { ...options, secureContext };
+    const connect = proxy ? proxiedConnector(dial, proxy, usual) : guardedConnector(dial);
+    return openGroup(options, connect, shared);
+  };
+  const plain = openWith(usual);
   /** By TLS settings. */
   const others = new LRUCache<string, ConnectionGroup>({
     maxSize: maxGroupBytes,
@@ -56,7 +66,7 @@ export function createPools(options: PoolsOptions) {
       const key = keyOf(tls);
       let group = others.get(key);
       if (!group) {
-        group = openGroup(options, tls, shared);
+        group = openWith(secureContextOf(options, tls));
         others.set(key, group, { size: bytesOf(tls) });
       }
       group.usedAt = performance.now();
@@ -91,13 +101,12 @@ function bytesOf({ ca = '', clientCertificate = '', clientKey = '' }: TlsSetting
 }
 
 function openGroup(
-  options: PoolsOptions,
-  tls: TlsSettings | undefined,
+  { maxConnectionAgeMs }: PoolsOptions,
+  connect: Connector,
   shared: SharedLimits,
 ): ConnectionGroup {
-  const { maxConnectionAgeMs } = options;
   const connectionOptions = {
-    connect: guardedConnector({ ...options, secureContext: secureContextOf(options, tls) }),
+    connect,
     maxAgeMs: maxConnectionAgeMs,
     pipelining: 1,
     allowH2: false,

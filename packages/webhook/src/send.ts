@@ -6,6 +6,7 @@
  * This uses undici's dispatcher API. The promise-based API costs a third more CPU for each request.
  */
 import type { TlsSettings } from '@tailrace/config';
+import type { EgressProxy } from '@tailrace/service';
 import type { Dispatcher } from 'undici';
 import type { AddressPolicy } from './address.ts';
 import { classifyError, classifyStatus, isConnectionReset, type Answer } from './classify.ts';
@@ -29,6 +30,8 @@ export interface SendRequest {
   readonly body: Buffer;
   /** The destination's TLS settings, if any. */
   readonly tls?: TlsSettings | undefined;
+  /** `none` sends without the egress proxy. */
+  readonly proxy?: 'none' | undefined;
   /** Where it is shorter than that of the sender. */
   readonly timeoutMs?: number | undefined;
   /** The statuses that are retried; by default 408, 429 and 5xx. */
@@ -51,6 +54,8 @@ export interface SenderOptions {
   /** PEM of certificate authorities to trust beside those that Node trusts. */
   readonly authorities?: readonly string[];
   readonly lookup?: NameLookup;
+  /** The egress proxy of the operator. */
+  readonly proxy?: EgressProxy | undefined;
   readonly now?: () => number;
 }
 
@@ -60,14 +65,17 @@ const maxResponseBytes = 64 * 1024;
 const maxInformational = 16;
 
 export function createSender(options: SenderOptions): Sender {
-  const { timeoutMs, now = Date.now } = options;
-  const pools = createPools({
+  const { timeoutMs, now = Date.now, proxy, ...others } = options;
+  const ofPools = {
+    timeoutMs,
     maxConnectionAgeMs: 60_000,
     unusedGroupMs: 300_000,
     authorities: [],
     lookup: createNameLookup(),
-    ...options,
-  });
+    ...others,
+  };
+  const direct = createPools(ofPools);
+  const usual = proxy ? createPools({ ...ofPools, proxy }) : direct;
   return {
     send: (sent) =>
       new Promise((answer) => {
@@ -78,14 +86,16 @@ export function createSender(options: SenderOptions): Sender {
         const limitMs = Math.min(sent.timeoutMs ?? timeoutMs, timeoutMs);
         const exchange = new Exchange({ timeoutMs: limitMs, now, answer, sendAgain, retryOn, keep });
         try {
-          group = pools.groupFor(tls);
+          group = (sent.proxy === 'none' ? direct : usual).groupFor(tls);
         } catch (error) {
           exchange.onResponseError(null, error as Error);
           return;
         }
         group.dispatch(destinationId, request, exchange);
       }),
-    close: () => pools.close(),
+    async close() {
+      await Promise.all([direct.close(), usual.close()]);
+    },
   };
 }
 
@@ -202,8 +212,15 @@ class Exchange implements CarriedExchange {
 
   #expire(): void {
     this.#expired = true;
-    const detail = `no answer within ${this.#options.timeoutMs} ms`;
-    this.#answer({ kind: 'retryable', reason: 'timeout', detail });
+    const waitsFor = this.#carrier?.waitsFor;
+    // Without a tunnel, the receiver may be as silent as the proxy.
+    const reason = waitsFor === 'proxy' ? 'proxy-unreachable' : 'timeout';
+    const from = waitsFor === undefined ? '' : ' from the proxy';
+    this.#answer({
+      kind: 'retryable',
+      reason,
+      detail: `no answer${from} within ${this.#options.timeoutMs} ms`,
+    });
     this.#controller?.abort(new Error('the timeout expired'));
   }
 }

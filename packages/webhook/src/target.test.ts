@@ -46,6 +46,7 @@ describe('a target', () => {
       tls: undefined,
       timeoutMs: undefined,
       retryOn: undefined,
+    proxy: undefined,
     });
   });
 

@@ -30,6 +30,7 @@ export interface Target {
   /** Of the destination; undefined for those of the service. */
   readonly timeoutMs: number | undefined;
   readonly retryOn: ReadonlySet<number> | undefined;
+  readonly proxy: Destination['proxy'];
 }
 
 /** The delivery, and when the attempt started. */
@@ -66,6 +67,7 @@ export function targetsOf(destination: Destination): readonly Target[] {
         tls: url.protocol === 'https:' ? destination.settings.tls : undefined,
         timeoutMs,
         retryOn,
+        proxy: destination.proxy,
       };
     });
     targets.set(destination, found);

@@ -188,7 +188,7 @@ export async function openControl(
   const marks = await open('the issues', 'issues', () =>
     openIssueMarks(kafka, names.destinationsHealth, config),
   );
-  const { failingAfterMs, timeoutMs, allowedNetworks } = settings;
+  const { failingAfterMs, timeoutMs, allowedNetworks, proxy } = settings;
   const told = new ToldState();
   const outages = new StoredOutages();
   const operations = await open('the operational events', 'operational events', () => {
@@ -214,8 +214,8 @@ export async function openControl(
     pace: changes.outages,
   });
   service.onClose('outages', () => outageWatch.close());
-  const policy = createAddressPolicy(allowedNetworks);
-  const messenger = createMessenger({ policy, timeoutMs, authorities: changes.authorities });
+  const sending = { timeoutMs, policy: createAddressPolicy(allowedNetworks), proxy };
+  const messenger = createMessenger({ ...sending, authorities: changes.authorities });
   service.onClose('connections of notifications', () => messenger.close());
   const notifier = startNotifier({
     topic: names.destinationsHealth,
@@ -266,7 +266,7 @@ export async function openControl(
       sessionRoutes(api, { config, seal, ended: endedSessions, ingestUrl, ingestPort });
       configurationRoutes(api, { config, recalls, log });
       recallRoutes(api, recalls, config);
-      testEventRoutes(api, { config, timeoutMs, allowedNetworks });
+      testEventRoutes(api, { config, sending });
       filterTestRoutes(api, config);
       healthRoutes(api, config, history, outages);
       issueRoutes(api, { config, history, marks });

@@ -102,7 +102,11 @@ export async function openDelivery(
 
   const sender =
     ownSender ??
-    createSender({ timeoutMs: settings.timeoutMs, policy: createAddressPolicy(settings.allowedNetworks) });
+    createSender({
+      timeoutMs: settings.timeoutMs,
+      policy: createAddressPolicy(settings.allowedNetworks),
+      proxy: settings.proxy,
+    });
   service.onClose('connections to receivers', () => sender.close());
   const metrics = new DeliveryMetrics(service.metrics, { config, log, logAttempts: settings.logAttempts });
   service.onClose('summaries of attempts', () => metrics.close());
@@ -124,12 +128,22 @@ export async function openDelivery(
   const { concurrencyPerDestination: perLane, concurrency: total } = settings;
   const limits = { perLane, total, ...buffered, ...ownLimits };
   const share = ownedShare(group, names.deliveries, () => partitions.deliveries);
+  const isProxied = (id: string): boolean =>
+    settings.proxy !== undefined && config.destination(id)?.proxy !== 'none';
   const lanes = new Lanes(limits, {
     limitsOf: (id) => limitsOf(config.destination(id), share),
     onPressure: (traffic, high) => group.updatePressure(traffic, high),
     onBreaker: ({ destinationId, url, state }) => {
       log.warn({ destinationId, url, state }, 'circuit breaker');
       if (state === 'closed') signs.recovered(destinationId);
+    },
+    proxy: {
+      isUsedBy: isProxied,
+      onChange(state) {
+        log.warn({ state }, 'circuit breaker of the egress proxy');
+        if (state !== 'closed') return;
+        for (const id of [...signs.failed].filter(isProxied)) signs.recovered(id);
+      },
     },
   });
   const { breakers } = lanes;

@@ -116,6 +116,40 @@ describe('network policies', () => {
     });
   }
 
+  test('with an egress proxy, delivery and control reach it, and only named receivers', async () => {
+    const named = [{ ipBlock: { cidr: '203.0.113.9/32' } }];
+    const objects = await render({
+      values: {
+        settings: { TAILRACE_EGRESS_PROXY: 'http://proxy.internal:3128' },
+        networkPolicy: { egressProxy: [{ ipBlock: { cidr: '10.9.0.0/16' } }], receivers: named },
+      },
+    });
+    for (const component of ['delivery', 'control']) {
+      const reached = ([address, port]: readonly [string, number]) =>
+        reaches(objects, component, address, port);
+      assert.ok(
+        (
+          [
+            ['10.9.1.1', 3128],
+            ['203.0.113.9', 443],
+          ] as const
+        ).every(reached),
+        component,
+      );
+      assert.ok(
+        !(
+          [
+            ['8.8.8.8', 443],
+            ['8.8.8.8', 3128],
+            ['10.9.1.1', 443],
+          ] as const
+        ).some(reached),
+        component,
+      );
+    }
+    assert.ok(!reaches(objects, 'router', '10.9.1.1', 3128));
+  });
+
   test('ingest and router reach no receiver', async () => {
     const objects = await render();
     for (const address of addresses) {

@@ -41,11 +41,12 @@ export interface PostOptions {
   readonly tls?: TlsSettings;
   readonly keep?: Keeping;
   readonly timeoutMs?: number;
+  readonly proxy?: 'none';
 }
 
 export function post(sender: Sender, origin: string, options: PostOptions = {}): Promise<Answer> {
   const { destinationId = 'destination', path = '/hook?a=1', body = '{"type":"track"}' } = options;
-  const { headers = [], tls, keep, timeoutMs } = options;
+  const { headers = [], tls, keep, timeoutMs, proxy } = options;
   return sender.send({
     destinationId,
     origin,
@@ -55,6 +56,7 @@ export function post(sender: Sender, origin: string, options: PostOptions = {}):
     tls,
     keep,
     timeoutMs,
+    proxy,
   });
 }
 

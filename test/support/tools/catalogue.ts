@@ -83,6 +83,7 @@ export const catalogue = {
     file: `usr/lib/${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}-linux-gnu/faketime/libfaketimeMT.so.1`,
   },
   registry: { from: 'debian', distribution: 'docker-registry', file: 'usr/bin/docker-registry' },
+  tinyproxy: { from: 'debian', distribution: 'tinyproxy-bin', file: 'usr/bin/tinyproxy' },
   etcd: { from: 'debian', distribution: 'etcd-server', file: 'usr/bin/etcd' },
   'kube-apiserver': { from: 'kubernetes', program: 'kube-apiserver', version: kubernetesVersion },
   /** The parts of a node as one program. Later kubelets need cgroup v2 and containerd 2. */

@@ -153,6 +153,7 @@ async function createDestination(
     create('destinations', {
       type: 'Webhooks',
       sources: [id],
+      proxy: 'none',
       settings: { sharedSecret, webhooks: [{ url }] },
     });
   const secret = randomBytes(24).toString('hex');

@@ -167,6 +167,8 @@ const fixes: Readonly<Record<string, string>> = {
   'certificate-expired': 'renew the certificate of the receiver',
   'dns-failure': 'correct the host in the URL, or its DNS',
   'too-many-requests': 'set a rateLimit that the receiver accepts',
+  'proxy-refused': 'find out in the log of the egress proxy why it opens no connection to the receiver',
+  'proxy-unreachable': 'repair the egress proxy (TAILRACE_EGRESS_PROXY), or the way to it',
   'destination-disabled': 'enable it (tailrace enable destination)',
 };
 

@@ -129,7 +129,7 @@ test('2.11 everything a destination may have is accepted', () => {
     { ...destination, timeout: '5s', retry: { for: '0s', schedule: ['1s', '1s', '4h'], on: [] } },
     { ...destination, retry: { for: '4h', on: [400, 599, '4xx', '5xx'] } },
     { ...destination, disableAfter: '1h' },
-    { ...destination, disableAfter: '30d' },
+    { ...destination, disableAfter: '30d', proxy: 'none' },
     { ...destination, sample: { percent: 0.01 } },
     { ...destination, sample: { percent: 100, by: 'event' } },
     { ...destination, fields: { include: ['context', 'traits.*.a\\.b', 'name'] } },
@@ -237,6 +237,7 @@ test('each rule of rates, order, secrets and TLS has a problem that names the fi
       { ...destination, rateLimit: '5' },
       'rateLimit: is a text; allowed is a whole number of requests a second, from 1 to 1000000',
     ],
+    [{ ...destination, proxy: 'http://proxy.example' }, 'proxy: is not none'],
     [{ ...destination, burst: 5 }, 'burst: is set without rateLimit, to which it is an exception; set both'],
     [{ ...destination, maxInFlight: 0 }, 'maxInFlight: is not a whole number of deliveries, from 1 to 10000'],
     ...['99ms', '6s', '2', 'soon'].map((timeout): [unknown, string] => [

@@ -81,7 +81,7 @@ test('a setting that a release of level 2 would ignore holds back what would do 
     [{ sample: { percent: 10 } }, ['sample router']],
     [{ retry: { for: '1h' } }, ['retry delivery']],
     [{ maxInFlight: 1 }, ['maxInFlight delivery']],
-    [{ rateLimit: 1, burst: 2, timeout: '1s', disableAfter: '3d' }, []],
+    [{ rateLimit: 1, burst: 2, timeout: '1s', disableAfter: '3d', proxy: 'none' }, []],
     [settings({ contentType: 'form' }), ['contentType router', 'contentType delivery']],
     [settings({ webhooks: [{ ...webhook, method: 'PUT' }] }), ['method delivery']],
     [settings({ auth: { token: 't' } }), ['auth delivery']],

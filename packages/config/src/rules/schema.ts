@@ -279,6 +279,7 @@ export const destinationSchema = Type.Object(
       Type.String({ format: 'webhook-timeout', description: 'a duration from 100ms to 5s, such as 2s' }),
     ),
     retry: Type.Optional(retry),
+    proxy: Type.Optional(Type.Unsafe<'none'>({ enum: ['none'], description: 'none' })),
     disableAfter: Type.Optional(
       Type.String({ format: 'disable-after', description: 'a duration from 1h to 30d, such as 3d' }),
     ),
@@ -321,7 +322,8 @@ export type Source = Frozen<Static<typeof sourceSchema> & { enabled: boolean }>;
 
 /**
  * A destination of webhooks. `sources` are the ids of the connected sources; `rateLimit` is in requests a second, of which `burst` may follow each
- * other immediately; `timeout` and `retry` choose within what the service allows. Control disables it when its attempts have only failed for
+ * other immediately; `timeout` and `retry` choose within what the service allows. With `proxy: none` it
+ * is sent to without the egress proxy. Control disables it when its attempts have only failed for
  * `disableAfter`. `filter` and `sample` select the events that it gets, and `fields` the parts of their bodies. With `ordering: user` the events of one user are sent one after the other. Deliveries of a `paused` one wait,
  * without attempts.
  */

@@ -48,13 +48,14 @@ function Headers({ title, of }: { readonly title: string; readonly of: Readonly<
 export function ConnectionSteps({
   of,
 }: {
-  readonly of: Pick<Exchange, 'address' | keyof typeof words.steps>;
+  readonly of: Pick<Exchange, 'address' | 'proxy' | keyof typeof words.steps>;
 }) {
   const steps = Object.entries(words.steps).flatMap(([name, step]) => {
     const ms = of[name as keyof typeof words.steps];
     return ms === undefined ? [] : [`${step} ${formatDuration(ms)}`];
   });
-  const parts = of.address === undefined ? steps : [of.address, ...steps];
+  const proxy = of.proxy === undefined ? [] : [`proxy ${of.proxy}`];
+  const parts = [...(of.address === undefined ? proxy : [of.address]), ...steps];
   return parts.length === 0 ? null : <p class="quiet small numeric">{parts.join(' · ')}</p>;
 }
 

@@ -10,6 +10,8 @@ export const reasons = {
   'dns-failure': "The receiver's host name was not found",
   unreachable: 'The receiver is not reachable',
   'certificate-expired': "The receiver's certificate has expired",
+  'proxy-refused': 'The egress proxy refused to connect to the receiver',
+  'proxy-unreachable': 'The egress proxy is not reachable',
   'circuit-open': 'The circuit breaker is open',
   redirect: 'The receiver redirects; redirects are not followed',
   'client-error': 'The receiver rejected the event (4xx)',

@@ -1,9 +1,10 @@
 /** Of each destination, since when a circuit breaker is open, as its latest attempt reported, and when an attempt was last delivered. */
 import type { DatabaseSync } from 'node:sqlite';
+import { isAboutReceiver } from '@tailrace/records';
 import type { AttemptRow } from '../facts/facts.ts';
 import { plain } from '../sqlite/row.ts';
 
-/** Times are milliseconds since the epoch. */
+/** Of those that got as far as the receiver. Times are milliseconds since the epoch. */
 export interface LatestAttempts {
   /** When the latest attempt ended. */
   readonly attemptedAt: number;
@@ -50,7 +51,9 @@ export function breakerWriter(db: DatabaseSync): (attempts: readonly AttemptRow[
       delivered_at = nullif(max(ifnull(delivered_at, 0), ifnull(excluded.delivered_at, 0)), 0)`);
   return (attempts) => {
     const latest = new Map<string, Latest>();
-    for (const { destinationId, startedAt, latencyMs, outcome, breakerOpenSince = null } of attempts) {
+    for (const { destinationId, startedAt, latencyMs, outcome, breakerOpenSince = null } of attempts.filter(
+      isAboutReceiver,
+    )) {
       const endedAt = startedAt + Math.round(latencyMs);
       const known = latest.get(destinationId) ?? { endedAt: 0, openSince: null, deliveredAt: null };
       if (endedAt >= known.endedAt) Object.assign(known, { endedAt, openSince: breakerOpenSince });

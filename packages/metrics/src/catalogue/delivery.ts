@@ -88,6 +88,9 @@ export const deliveryMetrics = metricsOf(
     tailrace_circuit_breaker_open_seconds: gauge('seconds', {
       help: 'How long the circuit breaker that has been open longest has been open; 0 where none is open.',
     }),
+    tailrace_egress_proxy_open_seconds: gauge('seconds', {
+      help: 'How long the circuit breaker of the egress proxy has been open; 0 where it is closed, or there is none.',
+    }),
     tailrace_missing_partitions: gauge('partitions', {
       help: 'Partitions that tiers, replay topic or dead letters lack. Records for them wait to be written.',
     }),

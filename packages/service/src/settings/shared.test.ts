@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import Type from 'typebox';
 import { readSettings } from './read.ts';
-import { secretKeys, serviceSettings, topicSettings } from './shared.ts';
+import { receiverSettings, secretKeys, serviceSettings, topicSettings } from './shared.ts';
 
 test('topics have the documented defaults', () => {
   const { topics } = readSettings({}, Type.Object({ topics: topicSettings() }));
@@ -43,4 +43,28 @@ test('the previous secret key requires the current one', () => {
     () => readSettings({ ...env, TAILRACE_SECRET_KEY: '' }, settings),
     /TAILRACE_SECRET_KEY: not set/,
   );
+});
+
+test('the egress proxy is a URL without a user, whose password is a secret of its own', () => {
+  const read = (url: string, credentials = '') => {
+    const env = { TAILRACE_EGRESS_PROXY: url, TAILRACE_EGRESS_PROXY_CREDENTIALS: credentials };
+    return readSettings(env, Type.Object(receiverSettings())).proxy;
+  };
+  assert.equal(read(''), undefined);
+  assert.deepEqual({ ...read('http://proxy:3128') }, { url: 'http://proxy:3128', credentials: undefined });
+  assert.deepEqual(read('https://[::1]/', 'ada:pass:word')?.credentials, 'ada:pass:word');
+  for (const url of [
+    'socks5://proxy',
+    'http://ada:S3CRET@proxy',
+    'http://proxy/path',
+    'http://proxy?a',
+    'proxy:3128',
+  ]) {
+    assert.throws(() => read(url), /^(?!.*S3CRET).*TAILRACE_EGRESS_PROXY: invalid value/s, url);
+  }
+  assert.throws(
+    () => read('http://proxy', 'S3CRET'),
+    /^(?!.*S3CRET).*_CREDENTIALS: invalid value \(not shown\)/s,
+  );
+  assert.throws(() => read('', 'a:b'), /TAILRACE_EGRESS_PROXY: not set/);
 });

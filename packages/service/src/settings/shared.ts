@@ -211,5 +211,44 @@ export function receiverSettings() {
       env: 'TAILRACE_ALLOW_PRIVATE_NETWORKS',
       description: 'Networks that webhooks may reach although they are not public.',
     }),
+    proxy: egressProxy(),
   };
+}
+
+/** The proxy through which webhooks are sent. */
+export interface EgressProxy {
+  readonly url: string;
+  /** `user:password` */
+  readonly credentials?: string | undefined;
+}
+
+function egressProxy() {
+  const proxy = Type.Object({
+    url: Type.Optional(
+      Type.String({
+        env: 'TAILRACE_EGRESS_PROXY',
+        format: 'proxy-url',
+        form: 'http:// or https:// with a host and perhaps a port, without user name, password or path',
+        description:
+          'Proxy through which webhooks, the tokens for them and webhooks of notifications are sent, and nothing else.',
+      }),
+    ),
+    credentials: Type.Optional(
+      Type.String({
+        env: 'TAILRACE_EGRESS_PROXY_CREDENTIALS',
+        pattern: '^[^:\\u0000-\\u001f\\u007f]+:[^\\u0000-\\u001f\\u007f]*$',
+        form: 'user:password',
+        writeOnly: true,
+        description: 'User name and password for the proxy, as `user:password`.',
+      }),
+    ),
+  });
+  return Type.Decode(proxy, ({ url, credentials }): EgressProxy | undefined => {
+    if (url !== undefined) return { url, credentials };
+    if (credentials === undefined) return undefined;
+    throw new TailraceError(
+      'invalid-settings',
+      'TAILRACE_EGRESS_PROXY: not set, but TAILRACE_EGRESS_PROXY_CREDENTIALS is. Set it to the URL of the proxy.',
+    );
+  });
 }

@@ -47,6 +47,10 @@ const parseInteger = {
 /** Formats of texts, for `format` in a schema. */
 export const formats = {
   'http-url': (text: string) => /^https?:$/.test(URL.parse(text)?.protocol ?? ''),
+  'proxy-url'(text: string) {
+    const url = URL.parse(text);
+    return url !== null && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`;
+  },
   ip: (text: string) => isIP(text) !== 0,
   cidr(text: string) {
     const [, address = '', prefix] = /^([^/]+)\/(\d{1,3})$/.exec(text) ?? [];

@@ -66,7 +66,7 @@ test('a limited token lowers a rateLimit, and neither raises nor removes it', as
   await control.refused(asTeam('PATCH', web, { rateLimit: 1 }), 403, 'forbidden');
 });
 
-test('a limited token raises neither burst nor maxInFlight nor disableAfter', async () => {
+test('a limited token raises neither burst nor maxInFlight nor disableAfter, and keeps the egress proxy', async () => {
   await control.refused(asTeam('PATCH', crm, { burst: 2 }), 403, 'forbidden');
   await control.expect(200, {
     method: 'PATCH',
@@ -79,6 +79,7 @@ test('a limited token raises neither burst nor maxInFlight nor disableAfter', as
     { maxInFlight: null },
     { disableAfter: '3d' },
     { disableAfter: null },
+    { proxy: 'none' },
   ];
   for (const change of tooMuch) await control.refused(asTeam('PATCH', crm, change), 403, 'forbidden');
   await control.expect(200, asTeam('PATCH', crm, { burst: 4, maxInFlight: 2, disableAfter: '36h' }));

@@ -54,7 +54,7 @@ export function actorOf(request: FastifyRequest | undefined): AuditActor {
  * A limited token changes nothing beyond its limits, through any route. It cannot connect a source that it does not reach, which
  * would send that source's events to its destination, nor disconnect one. Of a destination that has such a source too, everything
  * else but the name decides what becomes of that source's events. A rate limit and `disableAfter` protect others from its entries,
- * so they may only be lowered. Messages name only what the request or the token's own entry names.
+ * so they may only be lowered, and `proxy: none` leaves a way that the operator has chosen. Messages name only what the request or the token's own entry names.
  *
  * @throws TailraceError `forbidden`
  */
@@ -75,7 +75,7 @@ function checkLimits(caller: Caller | undefined, write: Entry, current: ConfigSn
   if (isFirst || isMore) {
     throw new TailraceError(
       'forbidden',
-      'A limited token may lower rateLimit, burst, maxInFlight and disableAfter. It may not raise or remove them, or give a source without a rateLimit one.',
+      'A limited token may lower rateLimit, burst, maxInFlight and disableAfter. It may not raise or remove them, set proxy, or give a source without a rateLimit one.',
     );
   }
 }
@@ -115,6 +115,8 @@ interface Rates {
   readonly burst: number;
   readonly maxInFlight: number;
   readonly disableAfterMs: number;
+  /** 1 without the egress proxy. */
+  readonly direct: number;
 }
 
 /** An entry without a limit has the highest; bytes and bursts have a default. */
@@ -123,7 +125,8 @@ function ratesOf(entry: Source | Destination | Notification | undefined): Rates 
   const { rateLimit = Infinity, rateLimitBytes = defaultRateLimitBytes, maxInFlight = Infinity } = given;
   const disableAfterMs = parseDuration(given.disableAfter ?? '') ?? Infinity;
   const burst = given.burst ?? defaultBurst(rateLimit);
-  return { rateLimit, bytes: rateLimitBytes, burst, maxInFlight, disableAfterMs };
+  const direct = given.proxy === 'none' ? 1 : 0;
+  return { rateLimit, bytes: rateLimitBytes, burst, maxInFlight, disableAfterMs, direct };
 }
 
 /** That of delivery: a tenth of a second. */

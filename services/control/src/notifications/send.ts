@@ -10,9 +10,9 @@ import {
   createSender,
   requestHeaders,
   targetsOf,
-  type AddressPolicy,
   type Answer,
   type Sender,
+  type SenderOptions,
 } from '@tailrace/webhook';
 import { linesOf, pagerDutyBodies, slackBody, type Outgoing } from './message.ts';
 
@@ -23,10 +23,7 @@ export type Sent =
 
 export type Messenger = ReturnType<typeof createMessenger>;
 
-export interface MessengerOptions {
-  readonly policy: AddressPolicy;
-  /** Of one request. */
-  readonly timeoutMs: number;
+export interface MessengerOptions extends Pick<SenderOptions, 'policy' | 'timeoutMs' | 'proxy'> {
   /** PEM of certificate authorities to trust beside those that Node trusts. */
   readonly authorities?: readonly string[] | undefined;
 }
@@ -41,9 +38,9 @@ const maxReasonLength = 300;
 
 export function createMessenger(options: MessengerOptions) {
   const timeoutMs = Math.min(options.timeoutMs, longestRequestMs);
-  const { policy, authorities = [] } = options;
+  const { policy, authorities = [], proxy } = options;
   const lookup = createNameLookup();
-  const sender = createSender({ timeoutMs, policy, authorities, lookup });
+  const sender = createSender({ timeoutMs, policy, authorities, lookup, proxy });
 
   const post = async (id: string, url: string, body: object): Promise<Sent> => {
     const { origin, pathname, search } = new URL(url);

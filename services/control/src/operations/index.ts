@@ -10,6 +10,7 @@
 import { builtInSource, type ConfigView, type Destination } from '@tailrace/config';
 import type { History } from '@tailrace/history';
 import type { Kafka, KafkaLog, OutgoingRecord } from '@tailrace/kafka';
+import { isAboutReceiver } from '@tailrace/records';
 import type { TopicNames } from '@tailrace/topology';
 import { ExclusiveWriter } from '../records/exclusive-writer.ts';
 import { takeTurns } from '../records/turns.ts';
@@ -132,7 +133,7 @@ function startOperations(options: OperationsOptions, reported: Reported, changes
       const { sourceId, destinationId, startedAt } = attempt;
       const at = Date.parse(startedAt);
       if (sourceId === builtInSource.id || !(at > Date.now() - maxAgeMs)) return;
-      if (isSending(config.destination(destinationId))) {
+      if (isSending(config.destination(destinationId)) && isAboutReceiver(attempt)) {
         streaks.set(destinationId, withAttempt(streaks.get(destinationId), attempt, at));
       }
     }),

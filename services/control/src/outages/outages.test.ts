@@ -47,10 +47,11 @@ async function attempts(
   instances: readonly [Instance, ...Instance[]],
   hours: readonly number[],
   outcome: AttemptRecord['outcome'] = 'retry',
+  reason = 'timeout',
 ): Promise<void> {
   const flow = createFlow(instances[0].kafka);
   for (const hour of hours) {
-    const failed = outcome !== 'delivered' && { reason: 'timeout' };
+    const failed = outcome !== 'delivered' && { reason };
     const startedAt = iso(start + hour * hourMs);
     await flow.attempt(flow.delivery('crm'), outcome, { startedAt, latencyMs: 0, ...failed });
     for (const instance of instances) await instance.looked();
@@ -127,11 +128,13 @@ test('an instance that starts later, and rebuilds its history, continues an outa
   assert.equal(events(second, 'destination.disabling').length, 1);
 });
 
-test('one success keeps a destination enabled, and without disableAfter all may fail', async () => {
+test('one success keeps a destination enabled, an outage of the egress proxy is none of it, and without disableAfter all may fail', async () => {
   await using api = await openInstance();
   await configure(api);
   await attempts([api], toTheWarning);
   await attempts([api], [50], 'delivered');
+  assert.equal(await outageOf(api), undefined);
+  await attempts([api], [55, 58], 'retry', 'proxy-unreachable');
   assert.equal(await outageOf(api), undefined);
   await attempts([api], [60, 72, 90]);
   assert.deepEqual(

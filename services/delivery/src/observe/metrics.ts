@@ -141,6 +141,7 @@ export function watchDelivery(
   metrics.pages.destinations.add('tailrace_destination_breaker_open_seconds', function* () {
     for (const [destination_id, ms] of openFor()) yield { labels: { destination_id }, value: ms / 1_000 };
   });
+  metrics.gauge('tailrace_egress_proxy_open_seconds', () => lanes.breakers.proxyOpenFor / 1_000);
   metrics.gauge('tailrace_deliveries_waiting', () => pipeline.waiting);
   metrics.counter('tailrace_deliveries_unrecorded_total', () => consumption.totals.untraced);
   metrics.gauge('tailrace_missing_partitions', () => partitions.missing);

@@ -75,8 +75,11 @@ export class Breaker {
     return inMs;
   }
 
-  report(succeeded: boolean, now: number): void {
-    if (this.#state === 'closed') this.#count(succeeded, now);
+  /** @param succeeded undefined where the request did not get so far, and shows nothing */
+  report(succeeded: boolean | undefined, now: number): void {
+    if (succeeded === undefined) {
+      if (this.#state === 'half-open') this.#open(now, this.#openForMs);
+    } else if (this.#state === 'closed') this.#count(succeeded, now);
     // Late failures of requests that were sent before it opened show nothing new.
     else if (succeeded) this.#close(now);
     else if (this.#state === 'half-open') this.#reopen(now);

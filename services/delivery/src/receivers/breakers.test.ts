@@ -4,9 +4,10 @@ import { simulateTime } from '@tailrace/testing';
 import { Breakers } from './breakers.ts';
 
 /** Breakers with a clock of their own. */
-function openBreakers() {
+function openBreakers(isUsedBy: (destinationId: string) => boolean = () => false) {
   const time = simulateTime();
-  const breakers = new Breakers(10, () => undefined);
+  const ignore = (): void => undefined;
+  const breakers = new Breakers(10, ignore, { isUsedBy, onChange: ignore });
   return {
     breakers,
     pass: (ms: number): Promise<void> => time.pass(ms),
@@ -88,4 +89,40 @@ test('a question about an unknown URL creates no breaker, which would replace on
     assert.deepEqual(breakers.stateOf('crm', `other-${nth}`), { state: 'closed', since: -Infinity });
   }
   assert.equal(breakers.isBlocked('crm', 'url'), true);
+});
+
+test('a probe of a URL that the proxy did not pass on shows nothing about the URL', async () => {
+  using opened = openBreakers(() => true);
+  const { breakers, fail, pass } = opened;
+  await fail('crm', 'url');
+  await pass(5_000);
+  const [permit] = breakers.permit('crm', ['url']);
+  assert.equal(permit?.isProbe, true);
+  permit?.report(undefined);
+  assert.equal(breakers.stateOf('crm', 'url').state, 'open');
+  assert.equal(breakers.claimProbe('crm', 'url'), 5_000);
+  assert.equal(breakers.isBlocked('crm', 'other'), false);
+});
+
+test('a proxy that is down blocks all that use it, is probed once at a time, and closes with any answer through it', async () => {
+  using opened = openBreakers((id) => id !== 'direct');
+  const { breakers, pass } = opened;
+  for (const _nth of [1, 2, 3, 4, 5]) {
+    breakers.permit('crm', ['a'])[0]?.report(undefined);
+    await pass(2_500);
+  }
+  assert.ok(breakers.proxyOpenFor > 0);
+  assert.equal(breakers.count('open'), 0);
+  assert.deepEqual(kindsOf(breakers.permit('erp', ['a', 'b'])), ['park', 'park']);
+  assert.deepEqual(kindsOf(breakers.permit('direct', ['a'])), ['send']);
+  assert.equal(breakers.stateOf('erp', 'a').state, 'open');
+  assert.equal(breakers.claimProbe('erp', 'a'), 2_500);
+  assert.equal(breakers.claimProbe('crm', 'a'), undefined);
+  await pass(2_500);
+  const permits = breakers.permit('erp', ['a', 'b']);
+  assert.deepEqual(kindsOf(permits), ['probe', 'probe']);
+  assert.deepEqual(kindsOf(breakers.permit('crm', ['a'])), ['park']);
+  permits[0]?.report(false);
+  assert.equal(breakers.proxyOpenFor, 0);
+  assert.deepEqual(kindsOf(breakers.permit('crm', ['a'])), ['send']);
 });

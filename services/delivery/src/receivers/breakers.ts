@@ -1,4 +1,4 @@
-/** The circuit breakers of all destinations, by destination and URL. */
+/** The circuit breakers of all destinations, by destination and URL, and that of the egress proxy. */
 import { Breaker, type BreakerState } from './breaker.ts';
 
 export interface BreakerChange {
@@ -11,7 +11,14 @@ export interface BreakerChange {
 export interface Permit {
   /** A probe is the only request to a URL that is down. */
   readonly isProbe: boolean;
-  report(succeeded: boolean): void;
+  /** @param succeeded undefined where the proxy was not reached, which shows nothing about the URL */
+  report(succeeded: boolean | undefined): void;
+}
+
+/** The egress proxy, as far as breakers depend on it. Where it is down, nothing is known of the URLs behind it. */
+export interface ProxyOptions {
+  readonly isUsedBy: (destinationId: string) => boolean;
+  readonly onChange: (state: BreakerState) => void;
 }
 
 /** Twice the number of URLs of a destination, so that URLs that were replaced are removed in the end. */
@@ -26,11 +33,24 @@ export class Breakers {
   readonly #counts = { open: 0, 'half-open': 0 };
   /** The breakers that are not closed, and where they belong. */
   readonly #notClosed = new Map<Breaker, { readonly destinationId: string; readonly url: string }>();
+  readonly #isProxied: (destinationId: string) => boolean;
+  readonly #proxy: Breaker;
 
   /** @param mostProbes probes in flight at the same time */
-  constructor(mostProbes: number, onChange: (change: BreakerChange) => void) {
+  constructor(
+    mostProbes: number,
+    onChange: (change: BreakerChange) => void,
+    proxy: ProxyOptions = { isUsedBy: () => false, onChange: () => undefined },
+  ) {
     this.#mostProbes = mostProbes;
     this.#onChange = onChange;
+    this.#isProxied = proxy.isUsedBy;
+    this.#proxy = new Breaker(proxy.onChange);
+  }
+
+  /** For how many milliseconds that of the proxy has been open. */
+  get proxyOpenFor(): number {
+    return this.#proxy.state === 'closed' ? 0 : performance.now() - this.#proxy.since;
   }
 
   /** The number of URLs whose breaker is in this state. */
@@ -54,11 +74,17 @@ export class Breakers {
 
   /** Whether no request to this URL is permitted now. */
   isBlocked(destinationId: string, url: string): boolean {
-    return this.#known(destinationId, url)?.isBlocked(performance.now()) ?? false;
+    const now = performance.now();
+    if (this.#isProxied(destinationId) && this.#proxy.isBlocked(now)) return true;
+    return this.#breakers.get(destinationId)?.get(url)?.isBlocked(now) ?? false;
   }
 
   stateOf(destinationId: string, url: string): Pick<Breaker, 'state' | 'since'> {
-    return this.#known(destinationId, url) ?? { state: 'closed', since: -Infinity };
+    const known = this.#onTheWay(destinationId, url);
+    const down = known.filter(({ state }) => state !== 'closed');
+    const [first] = down;
+    if (first) return { state: first.state, since: Math.min(...down.map(({ since }) => since)) };
+    return { state: 'closed', since: Math.max(-Infinity, ...known.map(({ since }) => since)) };
   }
 
   /**
@@ -66,6 +92,24 @@ export class Breakers {
    * request is sent to one of them, the others are probed more often, so that one that recovers misses few.
    */
   permit(destinationId: string, urls: readonly string[]): readonly (Permit | undefined)[] {
+    if (!this.#isProxied(destinationId)) return this.#permitEach(destinationId, urls);
+    if (this.#proxy.isBlocked(performance.now())) return urls.map(() => undefined);
+    const permits = this.#permitEach(destinationId, urls);
+    if (permits.every((permit) => permit === undefined)) return permits;
+    const isProbe = this.#proxy.permit(performance.now()) === 'probe';
+    return permits.map(
+      (permit) =>
+        permit && {
+          isProbe: isProbe || permit.isProbe,
+          report: (succeeded) => {
+            this.#proxy.report(succeeded !== undefined, performance.now());
+            permit.report(succeeded);
+          },
+        },
+    );
+  }
+
+  #permitEach(destinationId: string, urls: readonly string[]): readonly (Permit | undefined)[] {
     const alone = urls.map((url) => this.#permit(destinationId, url, false));
     if (!alone.includes(undefined) || !alone.some((permit) => permit?.isProbe === false)) return alone;
     return urls.map((url, place) => alone[place] ?? this.#permit(destinationId, url, true));
@@ -84,7 +128,8 @@ export class Breakers {
 
   /** Returns in how many milliseconds the calling delivery makes the next probe; undefined where another one does. */
   claimProbe(destinationId: string, url: string): number | undefined {
-    return this.#known(destinationId, url)?.claimProbe(performance.now());
+    const down = this.#onTheWay(destinationId, url).find(({ state }) => state !== 'closed');
+    return down?.claimProbe(performance.now());
   }
 
   /** Whether all breakers of the destination are closed, and no last request failed. */
@@ -104,8 +149,10 @@ export class Breakers {
     for (const id of this.#breakers.keys()) if (!isUsed(id) && this.isIdle(id)) this.#breakers.delete(id);
   }
 
-  #known(destinationId: string, url: string): Breaker | undefined {
-    return this.#breakers.get(destinationId)?.get(url);
+  /** The breakers that a request to this URL depends on: that of the proxy before its own. */
+  #onTheWay(destinationId: string, url: string): Breaker[] {
+    const own = this.#breakers.get(destinationId)?.get(url);
+    return [...(this.#isProxied(destinationId) ? [this.#proxy] : []), ...(own ? [own] : [])];
   }
 
   #breaker(destinationId: string, url: string): Breaker {

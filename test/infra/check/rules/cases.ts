@@ -266,6 +266,21 @@ export const alertCases: readonly AlertCase[] = [
       of('delivery', 'tailrace_missing_partitions', {}, gauge(always(0), always(3))(from, to)),
   },
   {
+    when: 'the egress proxy is down for minutes',
+    alert: 'TailraceEgressProxyDown',
+    healthy: 30,
+    silentAfter: 2,
+    firesAfter: 5,
+    resolvesAfter: 2,
+    trouble: (from, to) =>
+      of(
+        'delivery',
+        'tailrace_egress_proxy_open_seconds',
+        {},
+        gauge(always(0), (minute) => 60 * minute)(from, to),
+      ),
+  },
+  {
     when: 'nothing arrives on a weekday, but not on a quiet Sunday, nor on the holiday after it',
     alert: 'TailraceNothingArrives',
     labels: { entry: 'ingest' },

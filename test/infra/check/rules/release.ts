@@ -80,6 +80,7 @@ export function podSeries(component: Component, load: Timeline = rate(600)): Pod
         ...shared,
         ...consumption([topics.deliveries, topics.tier]),
         ['tailrace_missing_partitions', {}, none],
+        ['tailrace_egress_proxy_open_seconds', {}, none],
         ...(['none', 'breaker'] as const).flatMap((held_by): PodSeries => {
           const delays = held_by === 'none' ? load : none;
           return [

@@ -31,6 +31,7 @@ test('a form that is not changed changes nothing', () => {
     burst: 10,
     maxInFlight: 2,
     disableAfter: '3d',
+    proxy: 'none',
     timeout: '2s',
     retry: { for: '1h', schedule: ['10s', '1m'], on: ['5xx', 409] },
     filter: { types: ['track'] },

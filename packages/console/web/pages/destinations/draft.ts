@@ -72,6 +72,8 @@ export interface Draft {
   readonly deliveryIdHeader: string;
   readonly traceparent: boolean;
   readonly ordering: 'none' | 'user';
+  /** Past the egress proxy. */
+  readonly isDirect: boolean;
   readonly rateLimit: string;
   readonly pace: PaceDraft;
   readonly sample: SampleDraft;
@@ -101,6 +103,7 @@ export function newDraft(sources: readonly string[]): Draft {
     deliveryIdHeader: '',
     traceparent: false,
     ordering: 'none',
+    isDirect: false,
     rateLimit: '',
     pace: paceDraftOf({}),
     sample: sampleDraftOf(undefined),
@@ -118,6 +121,7 @@ export function draftOf(destination: Destination): Draft {
     name,
     sources,
     ordering,
+    isDirect: destination.proxy === 'none',
     rateLimit: String(rateLimit ?? ''),
     pace: paceDraftOf(destination),
     sample: sampleDraftOf(destination.sample),
@@ -151,6 +155,7 @@ export function entryOf(
     'name',
     'rateLimit',
     'ordering',
+    'proxy',
     'burst',
     'maxInFlight',
     'timeout',
@@ -181,6 +186,7 @@ export function entryOf(
     ...sampleOf(draft.sample, before.sample),
     ...fieldsOfBody(draft.body, before.fields?.rename),
     ...set('ordering', draft.ordering, 'none', before.ordering),
+    ...(draft.isDirect && { proxy: 'none' }),
     sources: [...draft.sources],
     settings: {
       ...settings,

@@ -90,6 +90,11 @@ export function DestinationFields({
         problem={problemOf(error, 'settings.deliveryIdHeader')}
       />
       <CheckField label="Also send traceparent for OpenTelemetry tracing" {...field('traceparent')} />
+      <CheckField
+        label="Send without the egress proxy"
+        hint="Has an effect only if the service sends through a proxy."
+        {...field('isDirect')}
+      />
       <ChoiceField label="Order" {...field('ordering')} choices={Object.entries(words.orderings)} />
       <TextField
         label="Max requests per second"

@@ -5,12 +5,12 @@ import { eventTypes } from '@tailrace/events';
 import { exchangeSchema } from '@tailrace/records';
 import { bodyFor, encodeBody } from '@tailrace/routing';
 import {
-  createAddressPolicy,
   createSender,
   describeExchange,
   requestHeaders,
   targetsOf,
   type Sender,
+  type SenderOptions,
   type Target,
 } from '@tailrace/webhook';
 import Type from 'typebox';
@@ -23,7 +23,7 @@ import { loadDestination } from './destination.ts';
 import { triedEvent } from './tried-call.ts';
 
 const shownBodyBytes = 4 * 1024;
-const { address, dnsMs, connectMs, tlsMs, answerMs, omitted } = exchangeSchema.properties;
+const { address, proxy, dnsMs, connectMs, tlsMs, answerMs, omitted } = exchangeSchema.properties;
 
 const sentSchema = Type.Object({
   request: Type.Object({
@@ -40,6 +40,7 @@ const sentSchema = Type.Object({
       body: optionalText('the first 4 KB'),
       omitted,
       address,
+      proxy,
       dnsMs,
       connectMs,
       tlsMs,
@@ -82,18 +83,13 @@ const bodySchema = Type.Union([
 
 export interface TestEventNeeds {
   readonly config: Pick<ConfigView, 'destination'>;
-  /** Of a webhook. */
-  readonly timeoutMs: number;
-  /** The private networks of receivers. */
-  readonly allowedNetworks: Parameters<typeof createAddressPolicy>[0];
+  /** As delivery has them. */
+  readonly sending: SenderOptions;
 }
 
-export function testEventRoutes(app: Api, { config, timeoutMs, allowedNetworks }: TestEventNeeds): void {
+export function testEventRoutes(app: Api, { config, sending }: TestEventNeeds): void {
   const route = routesOf(app, 'Destinations');
-  const sender = createSender({
-    timeoutMs,
-    policy: createAddressPolicy(allowedNetworks),
-  });
+  const sender = createSender(sending);
   app.addHook('onClose', () => sender.close());
   const places = new Places('testEvents');
 

@@ -12,7 +12,7 @@ import {
   type LaneHold,
   type UrlResult,
 } from '../../delivery.ts';
-import { feedbackOf, showsTrouble } from './feedback.ts';
+import { feedbackOf, succeeds } from './feedback.ts';
 import type { Feedback } from '../lane/task.ts';
 import type { Observer } from '../../observe/observer.ts';
 import type { Policies } from '../../receivers/policies.ts';
@@ -91,7 +91,7 @@ export class AttemptStage {
         const permit = permits[place];
         if (!permit) return notSent(target);
         const result = await this.#send(destination, target, delivery, traceparent);
-        permit.report(!showsTrouble(result.answer));
+        permit.report(succeeds(result.answer));
         return result;
       }),
     );
@@ -119,8 +119,9 @@ export class AttemptStage {
     const startedAt = performance.now();
     const stamp = { deliveryId, startedAt: now(), contentType, traceparent };
     const headers = requestHeaders(destination, target, body, stamp);
-    const { origin, path, method, tls, timeoutMs, retryOn } = target;
-    const request = { destinationId, origin, path, method, headers, body, tls, timeoutMs, retryOn, keep };
+    const { origin, path, method, tls, timeoutMs, retryOn, proxy } = target;
+    const how = { tls, timeoutMs, retryOn, proxy, keep };
+    const request = { destinationId, origin, path, method, headers, body, ...how };
     const answer = await sender.send(request);
     const endedAt = performance.now();
     const latencyMs = Math.round((endedAt - startedAt) * 10) / 10;

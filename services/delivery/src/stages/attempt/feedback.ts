@@ -11,6 +11,12 @@ export function showsTrouble(answer: UrlAnswer): boolean {
   return answer.reason !== 'too-many-requests' && answer.reason !== 'client-error';
 }
 
+/** What the answer shows to the breaker of its URL; undefined where the request did not get to the receiver, because the proxy is down. */
+export function succeeds(answer: UrlAnswer): boolean | undefined {
+  if (answer.kind === 'retryable' && answer.reason === 'proxy-unreachable') return undefined;
+  return !showsTrouble(answer);
+}
+
 /**
  * Returns how much the destination can take, and how long it asked for a pause.
  *

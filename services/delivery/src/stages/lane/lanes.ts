@@ -3,7 +3,7 @@
  * the process may have in flight, and share a buffer in which deliveries wait for their turn (buffer.ts). Both are shared
  * by the same rule (budget.ts). README.md explains it.
  */
-import { Breakers, type BreakerChange } from '../../receivers/breakers.ts';
+import { Breakers, type BreakerChange, type ProxyOptions } from '../../receivers/breakers.ts';
 import { Budget, type Amount } from './budget.ts';
 import { LaneBuffer } from './buffer.ts';
 import { Lane } from './lane.ts';
@@ -28,6 +28,7 @@ export interface LanesOptions {
   /** Called when reading should pause (`high`), and when it should resume. */
   readonly onPressure?: (traffic: Traffic, high: boolean) => void;
   readonly onBreaker?: (change: BreakerChange) => void;
+  readonly proxy?: ProxyOptions;
   /** Milliseconds for which this process has been idle. */
   readonly idleMs?: () => number;
 }
@@ -69,13 +70,14 @@ export class Lanes {
       limitsOf = () => undefined,
       onPressure = () => undefined,
       onBreaker = () => undefined,
+      proxy,
       idleMs = () => performance.eventLoopUtilization().idle,
     }: LanesOptions = {},
   ) {
     this.#perLane = limits.perLane;
     this.#limitsOf = limitsOf;
     this.#idleMs = idleMs;
-    this.breakers = new Breakers(Math.max(1, limits.total * probePart), onBreaker);
+    this.breakers = new Breakers(Math.max(1, limits.total * probePart), onBreaker, proxy);
     this.#inFlight = new Budget({ count: limits.total, bytes: bytesInFlight }, reserve);
     this.#buffer = new LaneBuffer({
       count: limits.waiting,
