@@ -279,11 +279,15 @@ export function rounded(ms: number): number {
 export function guardedConnector(options: DialOptions): Connector {
   const connect = connectorOf({ ...options, lookup: guardedLookup(options) });
   return (target, callback, dial) => {
-    const hostname = target.hostname.replace(/^\[|\]$/g, '');
+    const hostname = withoutBrackets(target.hostname);
     const refusal = refusalOf(hostname, options.policy);
     if (refusal) callback(refusal, null);
     else dial.follow(connect({ ...target, hostname }, callback));
   };
+}
+
+export function withoutBrackets(hostname: string): string {
+  return hostname.replace(/^\[|\]$/g, '');
 }
 
 type UndiciConnector = ReturnType<typeof buildConnector>;

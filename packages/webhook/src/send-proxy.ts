@@ -6,7 +6,14 @@ import type { Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
 import type { EgressProxy } from '@tailrace/service';
 import { Client } from 'undici';
-import { connectorOf, lookupWith, refusalOf, type Connector, type DialOptions } from './send-connection.ts';
+import {
+  connectorOf,
+  lookupWith,
+  refusalOf,
+  withoutBrackets,
+  type Connector,
+  type DialOptions,
+} from './send-connection.ts';
 
 const maxAnswerHeaderBytes = 16 * 1024;
 const defaultPorts: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443' };
@@ -83,8 +90,4 @@ class ProxyFailure extends Error {
 /** `localhost` is the proxy itself (RFC 6761), whatever its name servers say. */
 function knownAddress(hostname: string): string {
   return /(^|\.)localhost\.?$/i.test(hostname) ? '127.0.0.1' : withoutBrackets(hostname);
-}
-
-function withoutBrackets(hostname: string): string {
-  return hostname.replace(/^\[|\]$/g, '');
 }

@@ -46,7 +46,7 @@ describe('a target', () => {
       tls: undefined,
       timeoutMs: undefined,
       retryOn: undefined,
-    proxy: undefined,
+      proxy: undefined,
     });
   });
 

@@ -97,7 +97,7 @@ test('a probe of a URL that the proxy did not pass on shows nothing about the UR
   await fail('crm', 'url');
   await pass(5_000);
   const [permit] = breakers.permit('crm', ['url']);
-  assert.equal(permit?.isProbe, true);
+  assert.deepEqual(kindsOf([permit]), ['probe']);
   permit?.report(undefined);
   assert.equal(breakers.stateOf('crm', 'url').state, 'open');
   assert.equal(breakers.claimProbe('crm', 'url'), 5_000);
@@ -109,6 +109,8 @@ test('a proxy that is down blocks all that use it, is probed once at a time, and
   const { breakers, pass } = opened;
   for (const _nth of [1, 2, 3, 4, 5]) {
     breakers.permit('crm', ['a'])[0]?.report(undefined);
+    // Its address is not allowed.
+    breakers.permit('bad', ['a'])[0]?.report(true, false);
     await pass(2_500);
   }
   assert.ok(breakers.proxyOpenFor > 0);

@@ -11,8 +11,11 @@ export interface BreakerChange {
 export interface Permit {
   /** A probe is the only request to a URL that is down. */
   readonly isProbe: boolean;
-  /** @param succeeded undefined where the proxy was not reached, which shows nothing about the URL */
-  report(succeeded: boolean | undefined): void;
+  /**
+   * @param succeeded undefined where the proxy was not reached, which shows nothing about the URL
+   * @param isSent false where the request ended here, which shows nothing about the proxy
+   */
+  report(succeeded: boolean | undefined, isSent?: boolean): void;
 }
 
 /** The egress proxy, as far as breakers depend on it. Where it is down, nothing is known of the URLs behind it. */
@@ -101,8 +104,8 @@ export class Breakers {
       (permit) =>
         permit && {
           isProbe: isProbe || permit.isProbe,
-          report: (succeeded) => {
-            this.#proxy.report(succeeded !== undefined, performance.now());
+          report: (succeeded, isSent = true) => {
+            this.#proxy.report(isSent ? succeeded !== undefined : undefined, performance.now());
             permit.report(succeeded);
           },
         },

@@ -27,7 +27,7 @@ async function feedUntilParked(stage: Stage) {
 
 const breakersOf = ({ log }: Stage) =>
   log.flatMap(({ msg, state }) =>
-    /^circuit breaker/.test(String(msg)) ? [`${String(msg)}: ${String(state)}`] : [],
+    String(msg).startsWith('circuit breaker') ? [`${String(msg)}: ${String(state)}`] : [],
   );
 
 const openFor = async (replica: Replica) =>

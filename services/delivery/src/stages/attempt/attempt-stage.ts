@@ -12,7 +12,7 @@ import {
   type LaneHold,
   type UrlResult,
 } from '../../delivery.ts';
-import { feedbackOf, succeeds } from './feedback.ts';
+import { feedbackOf, succeeds, wasSent } from './feedback.ts';
 import type { Feedback } from '../lane/task.ts';
 import type { Observer } from '../../observe/observer.ts';
 import type { Policies } from '../../receivers/policies.ts';
@@ -91,7 +91,7 @@ export class AttemptStage {
         const permit = permits[place];
         if (!permit) return notSent(target);
         const result = await this.#send(destination, target, delivery, traceparent);
-        permit.report(succeeds(result.answer));
+        permit.report(succeeds(result.answer), wasSent(result.answer));
         return result;
       }),
     );

@@ -17,6 +17,11 @@ export function succeeds(answer: UrlAnswer): boolean | undefined {
   return !showsTrouble(answer);
 }
 
+/** Whether the request was sent to the receiver, or to the proxy. */
+export function wasSent(answer: UrlAnswer): boolean {
+  return answer.kind !== 'permanent' || answer.reason !== 'address-not-allowed';
+}
+
 /**
  * Returns how much the destination can take, and how long it asked for a pause.
  *
