@@ -179,6 +179,11 @@ test('users are deleted and suppressed, and audiences are synced', async () => {
   const members = file('members.ndjson', '"ada"\n"mary"\n');
   await run(['audience', 'sync', 'web', 'VIP', members, '--dry-run'], /^2 users would join: [^]*0 users/);
   await run(['audience', 'sync', 'web', 'VIP', members], /2/);
+  const changes = file('changes.csv', 'added,removed\nzoe,mary\n');
+  await run(['audience', 'sync', 'web', 'VIP', changes, '--changes', '--dry-run'], /^1 user would join: zoe/);
+  await run(['audience', 'sync', 'web', 'VIP', changes, '--changes'], /^2 users: 1 joined, 1 left, 2 sent/);
+  await run(['audience', 'sync', 'web', 'VIP', '--destination', 'crm', '--dry-run'], /2 users would be sent/);
+  await run(['audience', 'sync', 'web', 'VIP', '--destination', 'crm'], /^2 members sent to crm/);
   await run(['audience', 'list', 'web'], /VIP/);
   await run(['get', 'audiences', 'web'], /VIP/);
   await run(['audience', 'delete', 'web', 'VIP', '--yes'], /VIP/);

@@ -82,7 +82,10 @@ test('the command line covers the life cycle of a source and a destination', asy
     const both = await tailrace(['test', 'crm', '--call', '-', '--type', 'page'], env);
     assert.deepEqual([both.exitCode, both.stderr.includes('exclude each other')], [2, true]);
     assert.equal(await run(['connect', 'crm', 'web']), 'crm gets the events of web.\n');
-    assert.equal(await run(['enable', 'destination', 'crm']), 'The destination crm is enabled.\n');
+    assert.equal(
+      await run(['enable', 'destination', 'crm']),
+      'The destination crm is enabled.\nTo send the last 7 days: tailrace replay events --destination crm --source web --from 7d\n',
+    );
     const hook = ['create', 'notification', '--id', 'hook', '--set', `webhook.url=${receiver.url}`];
     assert.match(await run(hook), /hook is created/);
     assert.equal(await run(['test-notification', 'hook']), 'The test message is accepted.\n');
@@ -124,6 +127,20 @@ test('the command line covers the life cycle of a source and a destination', asy
     const delivery = await run(['get', 'delivery', items[0]?.deliveryId ?? '', '--body']);
     assert.match(delivery, /attempt 1 {2}delivered\n.* 200 /);
     assert.match(delivery, /"event": "Order Completed"/);
+  });
+
+  await t.test('a receiver that has lost its data is sent everything again with one command', async () => {
+    const of = (event: string) =>
+      receiver.requests.filter(({ json }) => (json() as { event?: string }).event === event).length;
+    const before = of('Order Completed');
+    const replay = ['replay', 'events', '--destination', 'crm', '--from', '1d', '--mode', 'all'];
+    assert.match(await run([...replay, '--wait']), /replayed|sent/);
+    await eventually(() => of('Order Completed') === 2 * before);
+    const why = await untilShown(['why', 'm-1'], /delivered[^]*sent again[^]*delivered/);
+    assert.match(
+      why,
+      /^It was routed to one destination\.\ncrm: delivered at \S+Z, with attempt 1\.\ncrm, sent again at \S+Z by \S+: delivered at \S+Z, with attempt 1\.$/m,
+    );
   });
 
   await t.test('a blocked event goes nowhere', async () => {
@@ -192,11 +209,18 @@ test('the command line covers the life cycle of a source and a destination', asy
     assert.equal((request.json() as { userId?: string }).userId, 'ada');
   });
 
-  await t.test('an audience is synced twice, and only changes arrive', async () => {
+  await t.test('an audience is synced and changed, and its members are sent to one destination', async () => {
     const sync = ['audience', 'sync', 'web', 'Big Spenders', '-', '--format', 'ndjson'];
     assert.equal(await run(sync, '"ada"\n{"userId":"grace"}\n'), '2 members: 2 joined, 0 left, 2 sent.\n');
     assert.equal(await run(sync, '"grace"\n"mary"\n'), '2 members: 1 joined, 1 left, 2 sent.\n');
     assert.match(await run(['audience', 'list']), /^web +Big Spenders +2 +done +1 +1$/m);
+    const change = [...sync, '--changes'];
+    assert.equal(await run(change, '{"added":["joan"]}\n'), '1 user: 1 joined, 0 left, 1 sent.\n');
+    assert.equal(await run(change, '{"removed":["joan"]}\n'), '1 user: 0 joined, 1 left, 1 sent.\n');
+    const send = ['audience', 'sync', 'web', 'Big Spenders', '--destination', 'crm'];
+    assert.equal(await run(send), '2 members sent to crm.\n');
+    const both = await tailrace([...send, 'members.csv'], env);
+    assert.deepEqual([both.exitCode, both.stderr.includes('give no file')], [2, true]);
     const sent = await eventually(
       () =>
         Promise.resolve(
@@ -209,9 +233,26 @@ test('the command line covers the life cycle of a source and a destination', asy
             return type === 'identify' ? [`${userId} ${String(traits?.big_spenders)}`] : [];
           }),
         ),
-      (found) => found.length >= 4,
+      (found) => found.length >= 8,
     );
-    assert.deepEqual(sent.sort(), ['ada false', 'ada true', 'grace true', 'mary true']);
+    assert.deepEqual(sent.sort(), [
+      'ada false',
+      'ada true',
+      'grace true',
+      'grace true',
+      'joan false',
+      'joan true',
+      'mary true',
+      'mary true',
+    ]);
+    await untilShown(
+      ['get', 'deliveries', '--user', 'mary'],
+      /delivered [^\n]*identify[^]*delivered [^\n]*identify/,
+    );
+    const { items } = (await json('get', 'deliveries', '--user', 'mary')) as {
+      items: { eventId: string }[];
+    };
+    assert.match(await run(['why', items[0]?.eventId ?? '']), /^crm: delivered at \S+Z, with attempt 1\.$/m);
   });
 
   await t.test('it is disabled and deleted', async () => {

@@ -17,12 +17,19 @@ const body = { id: 'crm', type: 'Webhooks', enabled: true, sources: ['app'], set
 await control.expect(201, { method: 'POST', path: '/v1/destinations', body });
 const { page, complaints } = await browser.open(url, { token: adminToken });
 
-async function upload(audience: string, name: string, content: string, mimeType = 'text/csv'): Promise<void> {
+async function upload(
+  audience: string,
+  name: string,
+  content: string,
+  mimeType = 'text/csv',
+  kind: 'whole' | 'changes' = 'whole',
+): Promise<void> {
   await visit(page, '#/audiences/app', 'Audiences');
   await page.getByLabel('Name of the audience').fill(audience);
   // As bytes: one case is not UTF-8.
   const buffer = Buffer.from(content, 'latin1');
   await page.getByLabel('File', { exact: true }).setInputFiles({ name, mimeType, buffer });
+  await page.getByLabel('The file has').selectOption(kind);
   await page.getByRole('button', { name: 'Upload a list' }).click();
 }
 
@@ -87,6 +94,44 @@ test('an upload shows how much was sent, and is cancelled without a change', asy
   await progress.waitFor({ state: 'detached' });
   await atMost(-1);
   await control.refused({ path: '/v1/sources/app/audiences/Slow' }, 404, 'not-found');
+  assert.deepEqual(complaints, []);
+});
+
+const isDone = (sync: unknown): boolean => (sync as { state?: string } | undefined)?.state === 'done';
+
+test('a file of changes is uploaded, and the members are sent to a destination that was connected later', async () => {
+  await upload('Everybody', 'changes.csv', 'added,removed\nada,user-0\n', 'text/csv', 'changes');
+  const preview = page.getByRole('dialog');
+  await preview.getByText(/Join: 1\s+\W*ada/).waitFor();
+  await preview.getByText(/Leave: 1\s+\W*user-0/).waitFor();
+  await preview.getByRole('button', { name: 'Change members' }).click();
+  const { sync } = await eventually(
+    () => control.expect(200, { path: '/v1/sources/app/audiences/Everybody' }),
+    ({ sync }) => (sync as { kind: string }).kind === 'change' && isDone(sync),
+  );
+  assert.equal((sync as { total: number }).total, 2);
+
+  await upload('Few', 'few.csv', 'userId\nada\nbob\n');
+  await preview.getByRole('button', { name: 'Replace members' }).click();
+  await eventually(
+    () => control.ask({ path: '/v1/sources/app/audiences/Few' }),
+    ({ json }) => isDone(json['sync']),
+  );
+  await visit(page, '#/destinations/+new?source=app', 'Create a destination');
+  await page.getByLabel('Name', { exact: true }).fill('Later');
+  await page.getByLabel('URL 1', { exact: true }).fill('https://later.example.com/hook');
+  await page.getByLabel('Enable immediately').check();
+  await page.getByRole('button', { name: 'Create a destination' }).click();
+  await page.getByText('Send what came before?').waitFor();
+  await page.getByRole('link', { name: 'Send the last 7 days' }).waitFor();
+  await page.getByRole('link', { name: /Send audiences of/ }).click();
+  const row = page.getByRole('row', { name: /Few/ });
+  await row.getByRole('button', { name: 'Send Few to a destination' }).click();
+  assert.equal(await preview.getByLabel('Destination').inputValue(), 'later');
+  await preview.getByText('for each of the 2 members').waitFor();
+  await preview.getByRole('button', { name: 'Send members' }).click();
+  await row.getByText('to later').waitFor();
+  await row.getByText('done', { exact: true }).waitFor();
   assert.deepEqual(complaints, []);
 });
 

@@ -219,3 +219,34 @@ test('a failing receiver is found and understood in three clicks, and its dead l
   assert.deepEqual(complaints, []);
   await page.context().close();
 });
+
+test('a receiver that has lost yesterday is sent everything again after four clicks, and Why shows both', async () => {
+  isAccepting = true;
+  const headers = { authorization: `Bearer ${adminToken}` };
+  const ask = async (path: string) => (await fetch(`${controlUrl}/v1/${path}`, { headers })).json();
+  const listed = (await ask('deliveries?destination=crm&event=Order%20Completed')) as {
+    readonly items: readonly { readonly eventId: string }[];
+  };
+  const eventId = encodeURIComponent(listed.items[0]?.eventId ?? '');
+  const { page, complaints } = await browser.open(`${controlUrl}/#/destinations`, { token: adminToken });
+  const walk = await startWalk(page);
+  await page.getByRole('link', { name: /^crm/ }).click();
+  await page.getByRole('link', { name: 'Send past events' }).click();
+  await press(page, 'All events');
+  await page.getByText(/^[1-9]\d* events? will be sent/).waitFor();
+  await press(page, 'Start replay');
+  await page.getByRole('heading', { level: 1, name: 'Dead letters' }).waitFor();
+  await walk.endsWithin(budgets.lostReceiver);
+
+  await eventually(
+    async () =>
+      (await ask(`events/${eventId}`)) as { readonly deliveries: readonly { readonly status: string }[] },
+    ({ deliveries }) => deliveries.length === 2 && deliveries.every(({ status }) => status === 'delivered'),
+  );
+  await visit(page, `#/why/${eventId}`, 'Why');
+  const branches = page.getByRole('figure', { name: 'Event flow' }).getByRole('listitem');
+  await branches.nth(1).getByText('Sent again').waitFor();
+  assert.deepEqual([await branches.count(), await branches.getByText('Sent again').count()], [2, 1]);
+  assert.deepEqual(complaints, []);
+  await page.context().close();
+});

@@ -23,6 +23,12 @@ export interface Page<T> {
   readonly fields?: Readonly<Record<string, unknown>>;
 }
 
+export interface Upload {
+  readonly content: Readable;
+  readonly contentType: string;
+  readonly query: Query;
+}
+
 /** All methods throw TailraceError: `control-unavailable`, or the error code of the response. */
 export interface Api {
   get<T>(path: string, query?: Query): Promise<T>;
@@ -40,7 +46,7 @@ export interface Api {
   /** Reads the first `limit` items of a list, page by page. */
   list<T>(path: string, query: Query, limit: number): Promise<Page<T>>;
   /** Sends the stream, without a time limit. */
-  upload<T>(path: string, body: Readable, contentType: string, query: Query): Promise<T>;
+  upload<T>(method: 'PUT' | 'PATCH', path: string, body: Upload): Promise<T>;
   /**
    * Reads an endless response of JSON lines; blank lines are heartbeats and left out. Ends when the service ends the
    * response or `signal` is aborted, and throws after 45 s of silence. Calls `onOpen` when the response begins.
@@ -139,12 +145,12 @@ export function openApi({ env }: Pick<CommandContext, 'env'>): Api {
         }),
       }),
     list: (path, query, limit) => readPages(limit, (page) => request(path, { query: { ...query, ...page } })),
-    upload: (path, body, contentType, query) =>
+    upload: (method, path, { content, contentType, query }) =>
       request(path, {
-        method: 'PUT',
+        method,
         query,
         headers: { 'content-type': contentType },
-        body: Readable.toWeb(body) as ReadableStream,
+        body: Readable.toWeb(content) as ReadableStream,
         duplex: 'half',
         signal: null,
       }),

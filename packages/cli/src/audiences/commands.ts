@@ -1,7 +1,7 @@
 import type { Schema } from '@tailrace/api';
 import { pathOf } from '../api/path.ts';
 import { done, listBySource, showPage, type Columns } from '../api/show.ts';
-import { apiCommand, choice, flag, integer, limit, type Declared } from '../declare.ts';
+import { apiCommand, choice, flag, integer, limit, text, type Declared } from '../declare.ts';
 import { formatCount } from '../terminal/table.ts';
 
 const columns: Columns<Schema['Audience'] & { readonly source: string }> = {
@@ -23,10 +23,15 @@ export const audienceCommands: readonly Declared[] = [
       'Set the members of an audience from a file. Only users who joined or left since the last sync are sent to ' +
       'the destinations, as Identify calls.\n\n' +
       'The file has one member per line: a JSON string, {"userId": "..."}, or CSV with a column userId or a ' +
-      'single column.\n\n' +
+      'single column. With --changes it has only users who join and leave: {"added": ["..."], "removed": ["..."]} on each line, ' +
+      'or CSV with the columns added and removed.\n\n' +
+      'With --destination there is no file: the present members are sent to that destination alone, for example because it was ' +
+      'connected later.\n\n' +
       'It may be interrupted at any time; the same command with the same file continues, and sends no change twice.',
-    arguments: { ...ids, '<file>': 'the members; - reads standard input' },
+    arguments: { ...ids, '[file]': 'the members; - reads standard input' },
     options: {
+      changes: flag('the file has only users who join and leave; all other members stay'),
+      destination: text('<id>', 'send the present members to this destination'),
       format: choice(
         '<format>',
         'format of the file (default: csv for a name that ends in .csv, else ndjson)',
@@ -40,6 +45,8 @@ export const audienceCommands: readonly Declared[] = [
       'audience sync web vip members.csv --dry-run',
       'audience sync web vip members.csv',
       'export-members | tailrace audience sync web vip - --format ndjson',
+      'audience sync web vip changes.csv --changes',
+      'audience sync web vip --destination crm',
     ],
     request: async (values, context) => (await import('./sync.ts')).syncAudience(values, context),
   }),

@@ -1,4 +1,4 @@
-/** `tailrace audience sync`: sets the members of an audience from a file. */
+/** `tailrace audience sync`: sets or changes the members of an audience from a file, or sends them to one destination. */
 import type { Schema } from '@tailrace/api';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
@@ -15,7 +15,9 @@ const contentTypes = { ndjson: 'application/x-ndjson', csv: 'text/csv' } as cons
 interface Values {
   readonly source: string;
   readonly name: string;
-  readonly file: string;
+  readonly file?: string;
+  readonly changes?: boolean;
+  readonly destination?: string;
   readonly format?: keyof typeof contentTypes;
   readonly rate?: number;
   readonly allowEmpty?: boolean;
@@ -23,22 +25,15 @@ interface Values {
 }
 
 export async function syncAudience(values: Values, context: ApiContext): Promise<Outcome> {
-  const { source, name, file, rate, allowEmpty, dryRun } = values;
+  const { source, name, destination, dryRun } = values;
   const signal = context.terminal.interruption();
-  const format = values.format ?? (path.extname(file).toLowerCase() === '.csv' ? 'csv' : 'ndjson');
-  const content = await openFile(file, context);
-  signal.addEventListener('abort', () => content.destroy());
   const { api } = context;
   const audiencePath = pathOf('sources', source, 'audiences', name);
+  const request = await requestOf(audiencePath, values, context, signal);
   let sync: Schema['AudienceSync'];
   try {
-    const query = { ratePerSecond: rate, ...(allowEmpty && { allowEmpty }), ...(dryRun && { dryRun }) };
-    if (dryRun) {
-      return previewed(
-        await api.upload<Schema['AudiencePreview']>(audiencePath, content, contentTypes[format], query),
-      );
-    }
-    sync = await api.upload<Schema['AudienceSync']>(audiencePath, content, contentTypes[format], query);
+    if (dryRun) return previewed(await request<Schema['AudiencePreview']>(), destination);
+    sync = await request<Schema['AudienceSync']>();
   } catch (error) {
     if (!signal.aborted) throw error;
     return interrupted();
@@ -47,24 +42,61 @@ export async function syncAudience(values: Values, context: ApiContext): Promise
     isRunning: ({ state }) => state === 'running',
     progressOf: ({ sent, total }) =>
       total === undefined ? 'Comparing' : `Sent ${formatCount(sent)} of ${formatCount(total)} changes`,
-    load: async () => (await api.get<Schema['Audience']>(audiencePath)).sync,
+    load: async (before) => {
+      const { sync: latest } = await api.get<Schema['Audience']>(audiencePath);
+      return latest.id === before.id ? latest : { ...before, state: 'interrupted', problem: takenOver };
+    },
     outcomeOf,
     interrupted,
   };
   return waitFor(sync, work, context.terminal, signal);
 }
 
-function previewed(preview: Schema['AudiencePreview']): Outcome {
+const takenOver = { code: 'superseded', message: 'A later sync of this audience has taken over.' };
+
+/** The request that starts the sync, or previews it. @throws UsageError */
+async function requestOf(
+  audiencePath: string,
+  { file, changes, destination, rate, allowEmpty, dryRun, ...values }: Values,
+  context: ApiContext,
+  signal: AbortSignal,
+): Promise<<Answer>() => Promise<Answer>> {
+  const { api } = context;
+  const query = {
+    ratePerSecond: rate,
+    destination,
+    ...(allowEmpty && { allowEmpty }),
+    ...(dryRun && { dryRun }),
+  };
+  if (destination !== undefined) {
+    if (file !== undefined || changes || allowEmpty) {
+      throw new UsageError(
+        '--destination sends the present members: give no file, --changes or --allow-empty',
+      );
+    }
+    return () => api.send('PUT', audiencePath, undefined, query);
+  }
+  if (file === undefined) throw new UsageError('name the file with the members, or a --destination');
+  if (changes && allowEmpty) throw new UsageError('--allow-empty is for whole lists, not for --changes');
+  const format = values.format ?? (path.extname(file).toLowerCase() === '.csv' ? 'csv' : 'ndjson');
+  const content = await openFile(file, context);
+  signal.addEventListener('abort', () => content.destroy());
+  const upload = { content, contentType: contentTypes[format], query };
+  return () => api.upload(changes ? 'PATCH' : 'PUT', audiencePath, upload);
+}
+
+function previewed(preview: Schema['AudiencePreview'], destination: string | undefined): Outcome {
   const { added, removed, joining, leaving } = preview;
   const users = (count: number, first: readonly string[], change: string): string => {
     const named = first.map(printable).join(', ');
     const more = count > first.length ? ' and others' : '';
     return `${countOf(count, 'user')} would ${change}${count > 0 ? `: ${named}${more}` : ''}.`;
   };
-  return done(
-    [users(added, joining, 'join'), users(removed, leaving, 'leave'), 'Dry run, nothing was changed.'],
-    preview,
-  );
+  const lines =
+    destination === undefined
+      ? [users(added, joining, 'join'), users(removed, leaving, 'leave')]
+      : [users(added, joining, `be sent to ${destination}`)];
+  return done([...lines, 'Dry run, nothing was changed.'], preview);
 }
 
 function interrupted(): Outcome {
@@ -100,13 +132,15 @@ async function openFile(file: string, { input, terminal }: CommandContext): Prom
 }
 
 function outcomeOf(sync: Schema['AudienceSync']): Outcome {
-  const { state, members, added = 0, removed = 0, sent, problem } = sync;
+  const { kind, state, members, added = 0, removed = 0, sent, destination, problem } = sync;
   const why = problem === undefined ? '' : ` ${problem.message}`;
   return {
     exitCode: state === 'done' ? exitCodes.done : exitCodes.failed,
     text: [
       state === 'done'
-        ? `${countOf(members, 'member')}: ${formatCount(added)} joined, ${formatCount(removed)} left, ${formatCount(sent)} sent.`
+        ? kind === 'send'
+          ? printable(`${countOf(sent, 'member')} sent to ${destination ?? ''}.`)
+          : `${countOf(members, kind === 'change' ? 'user' : 'member')}: ${formatCount(added)} joined, ${formatCount(removed)} left, ${formatCount(sent)} sent.`
         : printable(
             `The sync ${state === 'failed' ? 'failed' : 'was interrupted'}; the same command continues it.${why}`,
           ),

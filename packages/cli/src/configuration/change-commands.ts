@@ -5,7 +5,9 @@ import type { ApiRun } from '../api/call.ts';
 import type { ApiContext } from '../api/client.ts';
 import { pathOf } from '../api/path.ts';
 import { done } from '../api/show.ts';
+import { printable, quoted } from '../terminal/table.ts';
 import { apiCommand, flag, text, type Declared } from '../declare.ts';
+import { inParallel } from '../in-parallel.ts';
 
 const delay = 'All services apply the change within two seconds.';
 const source = { '<source>': 'the id of the source' };
@@ -24,12 +26,15 @@ export const changeCommands: readonly Declared[] = [
   apiCommand({
     words: 'connect',
     summary: 'send the events of a source to a destination',
-    description: `Send the events of a source to a destination. ${delay}`,
+    description: `Send the events of a source to a destination. ${delay} The commands that send it events and audiences from before are shown.`,
     arguments: { ...destination, ...source },
     examples: ['connect crm web'],
     async request({ destination, source }, { api }) {
-      const answer = await api.send('PUT', pathOf('destinations', destination, 'sources', source));
-      return done(`${destination} gets the events of ${source}.`, answer);
+      const path = pathOf('destinations', destination, 'sources', source);
+      const answer = await api.send<Schema['Destination']>('PUT', path);
+      const said = `${destination} gets the events of ${source}.`;
+      if (!answer.enabled) return done(said, answer);
+      return done([said, ...(await fromBefore(destination, [source], api))], answer);
     },
   }),
   apiCommand({
@@ -180,7 +185,7 @@ function switchCommand(verb: 'enable' | 'disable', kind: (typeof kinds)[number])
   const effects = {
     'enable source': '',
     'enable destination':
-      ' Where disableAfter has disabled it, the command that sends what it missed is shown.',
+      ' The commands that send it events and audiences from before are shown; where disableAfter has disabled it, the one that sends what it missed.',
     'enable notification': '',
     'disable notification': ' Nothing is told. What is open then is told when it is enabled again.',
     'disable source': ' Its calls are then refused with 401.',
@@ -196,20 +201,54 @@ function switchCommand(verb: 'enable' | 'disable', kind: (typeof kinds)[number])
     examples: [`${words} ${exampleOf[kind]}`],
     async request({ id }, { api }) {
       const missedFrom = words === 'enable destination' ? await missedFromOf(id, api) : undefined;
-      const answer = await api.send('PATCH', pathOf(`${kind}s`, id), { enabled: verb === 'enable' });
+      const path = pathOf(`${kind}s`, id);
+      const answer = await api.send<Partial<Schema['Destination']>>('PATCH', path, {
+        enabled: verb === 'enable',
+      });
       const said = `The ${kind} ${id} is ${verb}d.`;
-      if (missedFrom === undefined) return done(said, answer);
+      if (words !== 'enable destination') return done(said, answer);
+      if (missedFrom === undefined) {
+        return done([said, ...(await fromBefore(id, answer.sources ?? [], api))], answer);
+      }
       const replay = `tailrace replay events --destination ${id} --from ${missedFrom}`;
       return done([said, `To send what it missed: ${replay}`], answer);
     },
   });
 }
 
-/** Undefined also where the health is not known, or not for this token. */
+const shownAudiences = 5;
+
+/** How to send a destination what it was not sent before it was connected or enabled. */
+async function fromBefore(
+  destination: string,
+  sources: readonly string[],
+  api: ApiContext['api'],
+): Promise<string[]> {
+  if (sources.length === 0) return [];
+  const named = sources.length === 1 ? ` --source ${sources[0]}` : '';
+  const audiences = await inParallel(8, sources, (source) =>
+    ifKnown(api.list<Schema['Audience']>(pathOf('sources', source, 'audiences'), {}, shownAudiences)),
+  );
+  return [
+    `To send the last 7 days: tailrace replay events --destination ${destination}${named} --from 7d`,
+    ...sources.flatMap((source, index) =>
+      (audiences[index]?.items ?? []).map(({ name }) => {
+        const audience = `${source} ${quoted(printable(name))}`;
+        return `To send the members: tailrace audience sync ${audience} --destination ${destination}`;
+      }),
+    ),
+  ];
+}
+
 async function missedFromOf(id: string, api: ApiContext['api']): Promise<string | undefined> {
+  const path = pathOf('destinations', id, 'health');
+  return (await ifKnown(api.get<Schema['DestinationHealth']>(path)))?.outage?.missedFrom;
+}
+
+/** Undefined where the answer is not known now, or not for this token. */
+async function ifKnown<Answer>(answer: Promise<Answer>): Promise<Answer | undefined> {
   try {
-    const path = pathOf('destinations', id, 'health');
-    return (await api.get<Schema['DestinationHealth']>(path)).outage?.missedFrom;
+    return await answer;
   } catch (error) {
     if (isTailraceError(error)) return undefined;
     throw error;

@@ -113,13 +113,14 @@ function filteredAdvice({ decisions }: Schema['EventTrace']): string[] {
 
 function explainDelivery(delivery: Schema['DeliveryWithAttempts']): string[] {
   const { destinationId, status, attempts, changedAt, reason, nextDueAt, history } = delivery;
+  const to = `${destinationId}${sentAgain(delivery)}`;
   const last = history.at(-1);
   const responses = last?.urls.map(answerFrom).join(', ');
   const lastResponse = responses === undefined || responses === '' ? '' : ` Last response: ${responses}.`;
   if (reason === 'paused' && (status === 'waiting' || status === 'retrying')) {
     const before = attempts > 0 ? `after ${countOf(attempts, 'attempt')}, it` : 'it';
     return [
-      `${destinationId}: ${before} waits because the destination is paused, or was until recently.${lastResponse}`,
+      `${to}: ${before} waits because the destination is paused, or was until recently.${lastResponse}`,
       ...advise(
         `resume it (tailrace resume destination ${destinationId}); nothing is lost while it is paused`,
       ),
@@ -128,30 +129,36 @@ function explainDelivery(delivery: Schema['DeliveryWithAttempts']): string[] {
   const at = changedAt === undefined ? '' : ` at ${changedAt}`;
   switch (status) {
     case 'delivered':
-      return [`${destinationId}: delivered${at}, with attempt ${formatCount(attempts)}.`];
+      return [`${to}: delivered${at}, with attempt ${formatCount(attempts)}.`];
     case 'waiting':
       return [
-        `${destinationId}: waits for its first attempt.`,
+        `${to}: waits for its first attempt.`,
         ...advise('check with tailrace doctor whether delivery is running, and its backlog'),
       ];
     case 'retrying':
       return [
-        `${destinationId}: ${countOf(attempts, 'attempt')} failed${nextDueAt === undefined ? '' : `; the next is due at ${nextDueAt}`}.${lastResponse}`,
+        `${to}: ${countOf(attempts, 'attempt')} failed${nextDueAt === undefined ? '' : `; the next is due at ${nextDueAt}`}.${lastResponse}`,
         ...advise(fixes[reason ?? ''] ?? 'nothing, if the receiver recovers in time'),
       ];
     case 'dead':
       return [
-        `${destinationId}: failed permanently${at} after ${countOf(attempts, 'attempt')}, ${reason ?? 'unknown'}.${lastResponse}`,
+        `${to}: failed permanently${at} after ${countOf(attempts, 'attempt')}, ${reason ?? 'unknown'}.${lastResponse}`,
         ...advise(
           `${fixes[reason ?? ''] ?? 'fix the receiver'}, then tailrace replay --destination ${destinationId}`,
         ),
       ];
     case 'unknown':
       return [
-        `${destinationId}: sent or given up; the record of its last attempt was lost.${lastResponse}`,
+        `${to}: sent or given up; the record of its last attempt was lost.${lastResponse}`,
         ...advise(`if the receiver does not have it: tailrace resend ${delivery.deliveryId}`),
       ];
   }
+}
+
+/** Tells a replay from the first delivery. A control service of the release before does not say it. */
+function sentAgain({ resends = [] }: Partial<Schema['DeliveryWithAttempts']>): string {
+  const last = resends.at(-1);
+  return last ? `, sent again at ${last.at}${last.by === undefined ? '' : ` by ${last.by}`}` : '';
 }
 
 /** How to fix a failure, by its reason. */

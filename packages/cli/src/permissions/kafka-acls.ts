@@ -1,5 +1,6 @@
 /** Commands of kafka-acls.sh that grant permissions. */
 import type { Permission, UserPermissions } from '@tailrace/topology';
+import { quoted } from '../terminal/table.ts';
 
 export interface AclOptions {
   /** The user in Kafka, such as `tailrace-ingest`. */
@@ -37,8 +38,4 @@ export function kafkaAclCommands({ resources }: UserPermissions, options: AclOpt
 /** The name of the resource in Kafka. */
 export function fullName({ name, prefixed }: Permission, prefix: string): string {
   return prefixed ? prefix + name : name;
-}
-
-function quoted(text: string): string {
-  return /^[\w.,:/@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -22,6 +22,11 @@ export function printable(text: string): string {
   });
 }
 
+/** As one word for a shell. */
+export function quoted(text: string): string {
+  return /^[\w.,:/@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
 /** JSON whose texts have no control characters either: `JSON.stringify` escapes those below U+0020 only. */
 export function jsonText(value: unknown, indent?: number): string {
   return JSON.stringify(value, undefined, indent).split('\n').map(printable).join('\n');

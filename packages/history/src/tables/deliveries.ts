@@ -70,7 +70,7 @@ export function deliveryQueries(db: DatabaseSync) {
     },
     /** Oldest first. */
     resendsOf: (id: string): readonly Resend[] => resendsOf.all(bounded(id)).map(plain<Resend>),
-    /** By destination: those of the newest for which `holds`. A sender may give any number of calls the same messageId. */
+    /** By destination and time: those of the newest for which `holds`. A sender may give any number of calls the same messageId. */
     ofEvent(
       eventId: string,
       holds: (delivery: CountedDelivery) => boolean = () => true,
@@ -84,8 +84,11 @@ export function deliveryQueries(db: DatabaseSync) {
         if (holds(delivery)) deliveries.push(delivery);
       }
       const isComplete = read < ofEventLimits.read && deliveries.length < ofEventLimits.returned;
-      const order = ({ destinationId, id }: CountedDelivery): string => `${destinationId} ${id}`;
-      return { deliveries: deliveries.sort((a, b) => (order(a) < order(b) ? -1 : 1)), isComplete };
+      const order = (one: CountedDelivery, other: CountedDelivery): number =>
+        compare(one.destinationId, other.destinationId) ||
+        one.createdAt - other.createdAt ||
+        compare(one.id, other.id);
+      return { deliveries: deliveries.sort(order), isComplete };
     },
   };
 }
@@ -96,4 +99,8 @@ function countedRow(row: SqlRow): CountedDelivery {
 
 export function attemptRow({ urls, ...row }: SqlRow): AttemptRow {
   return { ...plain<AttemptRow>(row), urls: JSON.parse(String(urls)) as UrlAttempt[] };
+}
+
+function compare(one: string, other: string): number {
+  return one < other ? -1 : Number(one > other);
 }

@@ -32,7 +32,13 @@ export function authorize(request: FastifyRequest): void {
       'The token is limited to sources or destinations, and this request is not.',
     );
   }
-  if (reach === 'source' && !reachesSource(caller, id)) throw entryNotFound('source', id);
+  if (reach === 'source') {
+    if (!reachesSource(caller, id)) throw entryNotFound('source', id);
+    const { destination } = request.query as { readonly destination?: string };
+    if (destination !== undefined && !reachesDestination(caller, destination)) {
+      throw entryNotFound('destination', destination.slice(0, 64));
+    }
+  }
   if (reach === 'destination' || reach === 'connection' || reach === 'all-deliveries') {
     if (!reachesDestination(caller, id)) throw entryNotFound('destination', id);
   }

@@ -9,7 +9,8 @@ import { shared, type SharedName } from './shared.ts';
  * The use of a route by a token that is limited to sources or destinations:
  *
  * - `open`: everything; the answer belongs to no source and no destination.
- * - `source`, `destination`, `connection`: the ids in the path must be among those of the token; `connection` has both.
+ * - `source`, `destination`, `connection`: the ids in the path must be among those of the token; `connection` has both. With `source`
+ *   also a destination that the query names.
  * - `all-deliveries`: as `destination`, for a token that is not limited to sources too: the route counts or changes deliveries
  *   of all of them.
  * - `list`: the handler leaves out what the token does not reach; an id in the query must be among those of the token.
@@ -132,6 +133,7 @@ export const access: Readonly<Record<string, Access>> = {
   listAudiences: read('source', 'nothing'),
   getAudience: read('source', 'nothing'),
   syncAudience: write('source', 'audienceSyncs', 'uploadBytes', 'audiences'),
+  changeAudience: write('source', 'audienceSyncs', 'uploadBytes', 'audiences'),
   deleteAudience: write('source', 'audienceSyncs', 'uploadBytes'),
 
   listNotifications: read('closed', 'nothing'),

@@ -13,7 +13,13 @@ import { encodeDeleted } from '@tailrace/suppressions';
 import type { Asker } from '../access/places.ts';
 import { openSuppressionStore } from '../suppressions/store.ts';
 import { names, newCluster } from '../testing/api.ts';
-import { openAudiences, type Audience, type Audiences, type AudiencesOptions } from './index.ts';
+import {
+  openAudiences,
+  type Audience,
+  type Audiences,
+  type AudiencesOptions,
+  type UploadKind,
+} from './index.ts';
 
 interface Stage extends AsyncDisposable {
   readonly cluster: MemoryCluster;
@@ -27,7 +33,7 @@ interface Stage extends AsyncDisposable {
 async function createStage(): Promise<Stage> {
   const cluster = newCluster();
   const folder = await mkdtemp(path.join(tmpdir(), 'tailrace-audiences-'));
-  const enabled = new Set(['web', 'app']);
+  const enabled = new Set(['web', 'app', 'crm']);
   let instances = 0;
   return {
     cluster,
@@ -46,6 +52,13 @@ async function createStage(): Promise<Stage> {
         users,
         config: {
           source: (id) => ({ id, writeKeys: ['wk'], enabled: enabled.has(id) }),
+          destination: (id) => ({
+            id,
+            type: 'Webhooks',
+            enabled: enabled.has(id),
+            sources: ['web'],
+            settings: { webhooks: [] },
+          }),
           refresh: () => Promise.resolve(),
         },
         folder: own,
@@ -77,22 +90,29 @@ interface Wish {
   readonly sourceId?: string;
   readonly name?: string;
   readonly ratePerSecond?: number;
+  readonly kind?: UploadKind;
   readonly allowEmpty?: boolean;
   readonly asker?: Asker;
 }
 
 const limited: Asker = { tokenId: 'limited', fingerprint: '', sources: ['web'], destinations: undefined };
 
+/** @param userIds in a change, those who leave have a minus */
 function upload(audiences: Audiences, userIds: readonly string[], wish: Wish = {}): Promise<Audience> {
-  return audiences.replace({
+  const changeOf = (id: string) => (id.startsWith('-') ? { removed: [id.slice(1)] } : { added: [id] });
+  const lines = userIds.map((id) => JSON.stringify(wish.kind === 'change' ? changeOf(id) : id));
+  return audiences.sync({
+    kind: 'replace',
     sourceId: 'web',
     name: 'Big Spenders',
-    allowEmpty: false,
     format: 'ndjson',
-    stream: Readable.from(userIds.map((id) => Buffer.from(`${JSON.stringify(id)}\n`))),
+    stream: Readable.from(lines.map((line) => Buffer.from(`${line}\n`))),
     ...wish,
   });
 }
+
+const change = { kind: 'change' } as const;
+const toCrm = { kind: 'send', sourceId: 'web', name: 'Big Spenders', destination: 'crm' } as const;
 
 async function untilEnded(audiences: Audiences, name = 'Big Spenders', sourceId = 'web'): Promise<Audience> {
   const found = await eventually(
@@ -237,8 +257,8 @@ describe('audiences', { concurrency: true }, () => {
       await Promise.resolve();
       throw new Error('aborted');
     }
-    const request = { sourceId: 'web', name: 'Big Spenders', format: 'ndjson', allowEmpty: false } as const;
-    await assert.rejects(audiences.replace({ ...request, stream: broken() }), { message: 'aborted' });
+    const request = { kind: 'replace', sourceId: 'web', name: 'Big Spenders', format: 'ndjson' } as const;
+    await assert.rejects(audiences.sync({ ...request, stream: broken() }), { message: 'aborted' });
     assert.deepEqual(sentChanges(stage), ['+ada']);
     assert.equal((await sync(audiences, [], { allowEmpty: true })).members, 0);
     assert.deepEqual(sentChanges(stage), ['+ada', '-ada']);
@@ -305,8 +325,8 @@ describe('audiences', { concurrency: true }, () => {
       yield Buffer.from('"user 0"\n');
       await new Promise(() => undefined);
     };
-    const request = { sourceId: 'web', name: 'Endless', allowEmpty: false, format: 'ndjson' } as const;
-    const stalled = stalling.replace({ ...request, stream: endless(), asker: limited });
+    const request = { kind: 'replace', sourceId: 'web', name: 'Endless', format: 'ndjson' } as const;
+    const stalled = stalling.sync({ ...request, stream: endless(), asker: limited });
     await assert.rejects(stalled, { code: 'took-too-long' });
     // The upload has the same limit as its sync, which takes more than three minutes: the shortest that this machine keeps.
     await using instances = new AsyncDisposableStack();
@@ -340,23 +360,152 @@ describe('audiences', { concurrency: true }, () => {
     assert.deepEqual(sentChanges(stage), joined(users(0, 2_000)).sort());
   });
 
-  test('13.3 each change is sent once even if responses of Kafka are lost', async () => {
+  for (const kind of ['replace', 'change', 'send'] as const) {
+    test(`13.3 each call is sent once even if responses of Kafka are lost (${kind})`, async () => {
+      await using stage = await createStage();
+      await using audiences = await stage.open();
+      const { cluster } = stage;
+      if (kind === 'send') await sync(audiences, users(0, 300));
+      const before = sentChanges(stage);
+      const losses = [
+        { after: 60, lose: () => (cluster.loseCommitAnswers = 1) },
+        // A request is repeated five times: one transaction fails, and the next one repeats its second request.
+        { after: 180, lose: () => (cluster.loseProduceAnswers = 8) },
+      ];
+      cluster.onChange(() => {
+        const [next] = losses;
+        if (next && sentChanges(stage).length >= before.length + next.after) losses.shift()?.lose();
+      });
+      const ratePerSecond = 300;
+      if (kind === 'send') await audiences.sync({ ...toCrm, ratePerSecond });
+      else await upload(audiences, users(0, 300), { kind, ratePerSecond });
+      const ended = await untilEnded(audiences);
+      assert.deepEqual([ended.sync.state, ended.sync.sent, ended.members], ['done', 300, 300]);
+      assert.deepEqual([losses, cluster.loseCommitAnswers, cluster.loseProduceAnswers], [[], 0, 0]);
+      assert.deepEqual(sentChanges(stage), [...before, ...joined(users(0, 300))].sort());
+    });
+  }
+
+  test('13.2 a change sends exactly the users that it names and who are not yet as it says', async () => {
     await using stage = await createStage();
     await using audiences = await stage.open();
-    const { cluster } = stage;
-    const losses = [
-      { after: 60, lose: () => (cluster.loseCommitAnswers = 1) },
-      // A request is repeated five times: one transaction fails, and the next one repeats its second request.
-      { after: 180, lose: () => (cluster.loseProduceAnswers = 8) },
-    ];
-    cluster.onChange(() => {
-      const [next] = losses;
-      if (next && sentChanges(stage).length >= next.after) losses.shift()?.lose();
-    });
-    await upload(audiences, users(0, 300), { ratePerSecond: 300 });
-    const ended = await untilEnded(audiences);
-    assert.deepEqual([ended.sync.state, ended.sync.sent, ended.members], ['done', 300, 300]);
-    assert.deepEqual([losses, cluster.loseCommitAnswers, cluster.loseProduceAnswers], [[], 0, 0]);
+    await sync(audiences, users(0, 100));
+    const wanted = ['ada', 'bob', '-bob', 'user 1', '-user 2', '-eve'];
+    const { members, sync: ended } = await sync(audiences, wanted, change);
+    assert.deepEqual([members, ended.members, ended.added, ended.removed, ended.sent], [100, 5, 1, 1, 2]);
+    const expected = [...joined(users(0, 100)), '+ada', '-user 2'].sort();
+    assert.deepEqual(sentChanges(stage), expected);
+    assert.equal((await sync(audiences, wanted, change)).sync.total, 0);
+    assert.equal((await sync(audiences, [], change)).sync.total, 0);
+    assert.deepEqual(sentChanges(stage), expected);
+    // A whole list knows of the change.
+    assert.deepEqual((await sync(audiences, users(0, 100))).sync.total, 2);
+    // Without a list before, the first change makes the audience.
+    assert.equal((await sync(audiences, ['ada'], { ...change, name: 'New' })).members, 1);
+  });
+
+  test('a change is refused beside a whole list, which sends everything', async () => {
+    await using stage = await createStage();
+    await using one = await stage.open();
+    await using two = await stage.open();
+    await upload(one, users(0, 300), { ratePerSecond: 300 });
+    for (const audiences of [one, two]) {
+      await assert.rejects(upload(audiences, ['ada'], change), { code: 'conflict' });
+      await assert.rejects(audiences.sync(toCrm), { code: 'conflict' });
+    }
+    assert.equal((await untilEnded(one)).sync.state, 'done');
     assert.deepEqual(sentChanges(stage), joined(users(0, 300)).sort());
+    await eventually(
+      () => two.get('web', 'Big Spenders')?.sync.state,
+      (state) => state === 'done',
+    );
+    await sync(two, ['ada'], change);
+  });
+
+  test('a whole list begins while a change is read, and only the change is refused', async () => {
+    await using stage = await createStage();
+    await using one = await stage.open();
+    await using two = await stage.open();
+    const gate = Promise.withResolvers<undefined>();
+    const stream = async function* () {
+      yield Buffer.from('{"added":["ada"]}\n');
+      await gate.promise;
+    };
+    const wanted = { ...change, sourceId: 'web', name: 'Big Spenders', format: 'ndjson' } as const;
+    const changed = two.sync({ ...wanted, stream: stream() });
+    const refused = assert.rejects(changed, { code: 'conflict' });
+    await upload(one, users(0, 300), { ratePerSecond: 300 });
+    gate.resolve(undefined);
+    await refused;
+    assert.equal((await untilEnded(one)).sync.state, 'done');
+    assert.deepEqual(sentChanges(stage), joined(users(0, 300)).sort());
+  });
+
+  test('a whole list takes over from a running change', async () => {
+    await using stage = await createStage();
+    await using audiences = await stage.open();
+    await upload(audiences, users(0, 2_000), { ...change, ...slow });
+    await sentReaches(stage, 2);
+    const { members } = await sync(audiences, users(0, 100));
+    assert.equal(members, 100);
+    assert.deepEqual(new Set(sentChanges(stage)), new Set(joined(users(0, 100))));
+  });
+
+  test('13.3 a stopped change sends exactly the rest when it is uploaded again', async () => {
+    await using stage = await createStage();
+    const first = await stage.open();
+    await upload(first, users(0, 2_000), { ...change, ...slow });
+    await sentReaches(stage, 2);
+    await first.close();
+    await using second = await stage.open();
+    const { members } = await sync(second, users(0, 2_000), change);
+    assert.equal(members, 2_000);
+    assert.deepEqual(sentChanges(stage), joined(users(0, 2_000)).sort());
+  });
+
+  test('13.4 the present members are sent to one destination, and nobody joins or leaves', async () => {
+    await using stage = await createStage();
+    await using audiences = await stage.open();
+    await assert.rejects(audiences.sync(toCrm), { code: 'not-found' });
+    await sync(audiences, ['ada', 'bob', 'cleo']);
+    await sync(audiences, ['-cleo'], change);
+    const { added, removed, joining } = await audiences.preview(toCrm);
+    assert.deepEqual([added, removed, joining], [2, 0, ['ada', 'bob']]);
+    await audiences.sync(toCrm);
+    const { members, sync: ended } = await untilEnded(audiences);
+    assert.deepEqual([ended.state, ended.sent, ended.destination, members], ['done', 2, 'crm', 2]);
+    const integrations = { All: false, Webhooks: { All: false, crm: true } };
+    const sent = stage.cluster
+      .records(names.events)
+      .map(({ value }) => JSON.parse(value?.toString() ?? '') as SentCall & { integrations?: object })
+      .filter((call) => call.integrations !== undefined);
+    assert.deepEqual(sent.map(({ userId }) => userId).sort(), ['ada', 'bob']);
+    for (const call of sent) assert.deepEqual(call.integrations, integrations);
+    assert.equal((await sync(audiences, ['ada', 'bob'])).sync.total, 0);
+    await audiences.sync(toCrm);
+    assert.equal((await untilEnded(audiences)).sync.sent, 2, 'a second request sends them again');
+    stage.enabled.delete('crm');
+    await assert.rejects(audiences.sync(toCrm), { code: 'conflict' });
+  });
+
+  test('13.4 a send that was stopped, or whose destination was disabled, continues with the rest', async () => {
+    await using stage = await createStage();
+    const first = await stage.open();
+    await sync(first, users(0, 500));
+    await first.sync({ ...toCrm, ...slow });
+    await sentReaches(stage, 502);
+    await first.close();
+    await using second = await stage.open();
+    const stopped = second.get('web', 'Big Spenders');
+    await second.sync({ ...toCrm, ...slow });
+    await sentReaches(stage, 505);
+    stage.enabled.delete('crm');
+    const failed = await untilEnded(second);
+    assert.deepEqual([failed.sync.state, failed.sync.problem?.code], ['failed', 'conflict']);
+    stage.enabled.add('crm');
+    await second.sync(toCrm);
+    const { sync: ended, members } = await untilEnded(second);
+    assert.deepEqual([ended.state, ended.id, members], ['done', stopped?.sync.id, 500]);
+    assert.deepEqual(sentChanges(stage), [...joined(users(0, 500)), ...joined(users(0, 500))].sort());
   });
 });

@@ -1,6 +1,6 @@
 /**
  * Audiences: membership of users, sent to destinations as traits of identify calls (docs/specification.md, rule 13.1).
- * An upload replaces the whole membership; only the differences are sent.
+ * An upload replaces the whole membership or changes it; only the differences are sent.
  */
 import { randomUUID } from 'node:crypto';
 import type { ConfigView } from '@tailrace/config';
@@ -13,7 +13,7 @@ import { amounts } from '../access/shared.ts';
 import { instanceId, interruptPreviousSyncs } from './instance.ts';
 import { addCurrentMembers } from './sync/current-members.ts';
 import { silentProblem, stoppedProblem } from './sync/problems.ts';
-import { readMembers, type MembershipFormat } from './read-members.ts';
+import { readMembers, type MembershipFormat, type UploadKind } from './read-members.ts';
 import { takeRoom, type Room } from './room.ts';
 import {
   audienceKey,
@@ -23,12 +23,12 @@ import {
   type AudiencePreview,
   type AudienceSync,
 } from './state/records.ts';
-import { Sync, type AudienceUsers } from './sync/sync.ts';
-import { checkTarget, type AudienceTarget } from './target.ts';
+import { otherRuns, Sync, takesOver, type AudienceUsers } from './sync/sync.ts';
+import { checkDestination, checkTarget, type AudienceTarget } from './target.ts';
 import { traitName } from './trait-name.ts';
-import { openAudienceView, silentAfterMs, type AudienceView } from './state/view.ts';
+import { openAudienceView, type AudienceView } from './state/view.ts';
 
-export type { MembershipFormat } from './read-members.ts';
+export type { MembershipFormat, UploadKind } from './read-members.ts';
 export type { Audience, AudienceKey, AudienceSync } from './state/records.ts';
 export { maxNameLength, type AudienceTarget } from './target.ts';
 export { traitName } from './trait-name.ts';
@@ -36,7 +36,7 @@ export { traitName } from './trait-name.ts';
 export interface AudiencesOptions {
   readonly kafka: Kafka;
   readonly names: TopicNames;
-  readonly config: Pick<ConfigView, 'source' | 'refresh'>;
+  readonly config: Pick<ConfigView, 'source' | 'destination' | 'refresh'>;
   readonly users: AudienceUsers;
   /** For the files of running syncs, and the id of the instance. */
   readonly folder: string;
@@ -48,12 +48,24 @@ export interface AudiencesOptions {
 }
 
 export interface Upload extends AudienceTarget {
-  /** The whole membership. An incomplete stream must throw; then nothing is changed. */
+  /** `replace`: the whole membership. `change`: users who join and leave. */
+  readonly kind: UploadKind;
+  /** An incomplete stream must throw; then nothing is changed. */
   readonly stream: AsyncIterable<Buffer>;
   readonly format: MembershipFormat;
-  /** Whether an upload without members may remove all members. */
-  readonly allowEmpty: boolean;
+  /** Whether a whole membership without members may remove all members. */
+  readonly allowEmpty?: boolean;
 }
+
+/** The present members are sent to one destination. */
+export interface Sending extends AudienceTarget {
+  readonly kind: 'send';
+  readonly destination: string;
+}
+
+/** What a sync is begun with. */
+type Begun = Pick<AudienceSync, 'kind' | 'read' | 'members'> &
+  Partial<Pick<AudienceSync, 'id' | 'destination'>>;
 
 export async function openAudiences(options: AudiencesOptions): Promise<Audiences> {
   const view = await openAudienceView(options.kafka, options.names.audiencesSyncs);
@@ -62,6 +74,8 @@ export async function openAudiences(options: AudiencesOptions): Promise<Audience
   await interruptPreviousSyncs(options, view.all(), instance);
   return audiences;
 }
+
+type Wanted = AudienceTarget & Pick<AudienceSync, 'kind'>;
 
 export class Audiences {
   readonly #options: AudiencesOptions;
@@ -81,34 +95,39 @@ export class Audiences {
   }
 
   /**
-   * Resolves once the upload is read, and its sync has taken over from any earlier sync of the audience and is recorded.
+   * Resolves once the upload is read and its sync is recorded. A whole list has then taken over from any earlier sync of the audience.
    *
    * @throws TailraceError `not-found`, `conflict`, `invalid-membership`, `overloaded`, `too-many-at-once`, `took-too-long`,
    *   `kafka-unavailable`: then nothing has changed
    */
-  async replace(upload: Upload): Promise<Audience> {
-    using room = this.#takeRoom(upload);
-    const { key, ...counts } = await this.#read(upload, room);
-    return await this.#start(key, upload, room.keep(), { kind: 'replace', ...counts });
+  async sync(wanted: Upload | Sending): Promise<Audience> {
+    using room = this.#takeRoom(wanted);
+    const { key, begun } = await this.#read(wanted, room);
+    return await this.#start(key, wanted, room.keep(), begun);
   }
 
-  /** Who would join and leave by an upload. Changes nothing. Throws as `replace`. */
-  async preview(upload: Upload): Promise<AudiencePreview> {
-    using room = this.#takeRoom(upload);
-    const { key, ...counts } = await this.#read(upload, room);
+  /** Who would join and leave, or be sent. Changes nothing. Throws as `sync`. */
+  async preview(wanted: Upload | Sending): Promise<AudiencePreview> {
+    using room = this.#takeRoom(wanted);
+    const { key, begun } = await this.#read(wanted, room);
     const { kafka, names, users } = this.#options;
     const { membership, signal } = room;
+    const syncId = begun.id;
     await users.refresh();
-    await room.unlessAborted(addCurrentMembers(kafka, names, { audience: key, users, membership, signal }));
+    await room.unlessAborted(
+      addCurrentMembers(kafka, names, { audience: key, syncId, users, membership, signal }),
+    );
     const { added, removed } = membership.counts();
     const joining = membership.first(true, previewedUsers);
-    return { ...counts, added, removed, joining, leaving: membership.first(false, previewedUsers) };
+    const leaving = membership.first(false, previewedUsers);
+    return { read: begun.read, members: begun.members, added, removed, joining, leaving };
   }
 
-  /** Starts a sync in which every member leaves and after which the audience is deleted. Throws as `replace`. */
+  /** Starts a sync in which every member leaves and after which the audience is deleted. Throws as `sync`. */
   async remove(target: AudienceTarget): Promise<Audience> {
-    using room = this.#takeRoom(target);
-    const key = await this.#targetOf(target);
+    const wanted = { ...target, kind: 'delete' } as const;
+    using room = this.#takeRoom(wanted);
+    const key = await this.#targetOf(wanted);
     if (!this.#find(key)) throw notFound(target);
     return await this.#start(key, target, room.keep(), { kind: 'delete', read: 0, members: 0 });
   }
@@ -145,54 +164,62 @@ export class Audiences {
     await this.#view.close();
   }
 
-  #takeRoom({ asker, sourceId }: AudienceTarget): Room {
+  #takeRoom({ kind, asker, sourceId }: Wanted): Room {
     const { signal: closing } = this.#closing;
     if (closing.aborted) throw new TailraceError('shutting-down');
     const { folder, longestMs } = this.#options;
     const place = this.#places.take(asker, sourceId);
-    return takeRoom(place, { isLimited: isLimited(asker), folder, longestMs, closing });
+    return takeRoom(place, { kind, isLimited: isLimited(asker), folder, longestMs, closing });
   }
 
-  async #targetOf(target: AudienceTarget): Promise<AudienceKey> {
+  async #targetOf(wanted: Wanted): Promise<AudienceKey> {
     const { config } = this.#options;
     await Promise.all([config.refresh(), this.#view.refresh()]);
-    const key = checkTarget(target, config, (key) => this.#find(key));
+    const key = checkTarget(wanted, config, (key) => this.#find(key));
+    if (!takesOver(wanted) && this.#find(key)?.sync.state === 'running') throw otherRuns(wanted.name);
     if (!this.#find(key) && this.list(key.sourceId).length >= amounts.audiencesOfSource) {
       throw new TailraceError('conflict', tooManyMessage);
     }
     return key;
   }
 
-  async #read(upload: Upload, room: Room) {
-    const key = await this.#targetOf(upload);
-    const { read, members } = await room.unlessAborted(this.#receive(upload, room));
-    if (members === 0 && (this.#find(key)?.members ?? 0) > 0 && !upload.allowEmpty) {
-      throw new TailraceError('invalid-membership', emptyMessage);
-    }
-    return { key, read, members };
+  async #read(wanted: Upload | Sending, room: Room): Promise<{ key: AudienceKey; begun: Begun }> {
+    const key = await this.#targetOf(wanted);
+    if (wanted.kind === 'send') return { key, begun: this.#beginSending(key, wanted) };
+    const counts = await room.unlessAborted(this.#receive(wanted, room));
+    const { kind, allowEmpty } = wanted;
+    const wouldEmpty = kind === 'replace' && counts.members === 0 && (this.#find(key)?.members ?? 0) > 0;
+    if (wouldEmpty && !allowEmpty) throw new TailraceError('invalid-membership', emptyMessage);
+    return { key, begun: { kind, ...counts } };
+  }
+
+  /** With the id of the interrupted sync that it continues. */
+  #beginSending(key: AudienceKey, wanted: Sending): Begun {
+    const { kind, destination } = wanted;
+    checkDestination(this.#options.config, wanted);
+    const found = this.#find(key);
+    if (!found) throw notFound(wanted);
+    const { sync } = found;
+    const isContinued = sync.kind === kind && sync.destination === destination && sync.state !== 'done';
+    return { id: isContinued ? sync.id : randomUUID(), kind, destination, read: 0, members: 0 };
   }
 
   async #receive(
-    { stream, format }: Upload,
+    { kind, stream, format }: Upload,
     { membership, signal }: Room,
   ): Promise<{ read: number; members: number }> {
     let read = 0;
     let members = 0;
-    for await (const batch of readMembers(stream, format)) {
+    for await (const batch of readMembers(stream, format, kind)) {
       if (signal.aborted) break;
-      members += membership.addWanted(batch.userIds);
+      members += membership.addWanted(batch.users);
       read = batch.lines;
     }
     return { read, members };
   }
 
   /** Resolves once the sync is recorded in Kafka. */
-  async #start(
-    key: AudienceKey,
-    target: AudienceTarget,
-    room: Room,
-    kind: Pick<AudienceSync, 'kind' | 'read' | 'members'>,
-  ): Promise<Audience> {
+  async #start(key: AudienceKey, target: AudienceTarget, room: Room, begun: Begun): Promise<Audience> {
     const now = new Date().toISOString();
     const started = Promise.withResolvers<undefined>();
     const audience: Audience = {
@@ -201,7 +228,7 @@ export class Audiences {
       members: this.#find(key)?.members ?? 0,
       sync: {
         id: randomUUID(),
-        ...kind,
+        ...begun,
         state: 'running',
         startedAt: now,
         updatedAt: now,
@@ -265,7 +292,7 @@ export class Audiences {
   /** Shows a sync of another instance as interrupted once that instance has stopped reporting. */
   #interruptedIfSilent(audience: Audience): Audience {
     const { sync } = audience;
-    if (sync.state !== 'running' || this.#view.silenceMs(audience) <= silentAfterMs) return audience;
+    if (sync.state !== 'running' || !this.#view.isSilent(audience)) return audience;
     return { ...audience, sync: { ...sync, state: 'interrupted', problem: silentProblem } };
   }
 }

@@ -2,12 +2,14 @@ import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import test from 'node:test';
 import fc from 'fast-check';
-import { readMembers, type MembershipFormat } from './read-members.ts';
+import { readMembers, type MembershipFormat, type UploadKind } from './read-members.ts';
 
+/** Of changes, users who leave have a minus. */
 async function read(
   content: string | Buffer,
   format: MembershipFormat,
   chunkBytes = 7,
+  kind: UploadKind = 'replace',
 ): Promise<{ userIds: string[]; lines: number }> {
   const bytes = Buffer.from(content as string);
   const chunks = Array.from({ length: Math.ceil(bytes.length / chunkBytes) }, (_, nth) =>
@@ -15,8 +17,8 @@ async function read(
   );
   const userIds: string[] = [];
   let lines = 0;
-  for await (const batch of readMembers(Readable.from(chunks), format)) {
-    userIds.push(...batch.userIds);
+  for await (const batch of readMembers(Readable.from(chunks), format, kind)) {
+    userIds.push(...batch.users.map(({ userId, isMember }) => `${isMember ? '' : '-'}${userId}`));
     ({ lines } = batch);
   }
   return { userIds, lines };
@@ -49,6 +51,33 @@ test('an empty file has no members', async () => {
     assert.deepEqual(await idsOf('\n\n', format), []);
   }
   assert.deepEqual(await idsOf('userId\n', 'csv'), []);
+});
+
+test('changes are NDJSON with lists of added and removed users, or CSV with columns of these names', async () => {
+  const lines = '{"added":["ada",42],"removed":["bob"],"at":1}\n\n{"removed":["ada"]}\n{"added":[]}';
+  assert.deepEqual(await idsOf(lines, 'ndjson', 7, 'change'), ['ada', '42', '-bob', '-ada']);
+  const rows = 'plan,Removed,ADDED\npro,bob,ada\n,,cleo\n,dan,\n,,\n';
+  assert.deepEqual(await idsOf(rows, 'csv', 7, 'change'), ['ada', '-bob', 'cleo', '-dan']);
+  assert.deepEqual(await idsOf('removed\nbob\n', 'csv', 7, 'change'), ['-bob']);
+  assert.deepEqual(await idsOf('', 'csv', 7, 'change'), []);
+});
+
+test('a whole membership is refused as changes, and changes as a whole membership', async () => {
+  const cases: readonly (readonly [UploadKind, MembershipFormat, string, RegExp])[] = [
+    ['change', 'ndjson', '"ada"', /^Line 1 must be \{"added"/],
+    ['change', 'ndjson', '{"userId":"ada"}', /^Line 1 must be \{"added"/],
+    ['change', 'ndjson', '{"added":"ada"}', /^Line 1 has added, which must be a list/],
+    ['change', 'ndjson', '{"added":[null]}', /^Line 1 has a userId that is no string/],
+    ['change', 'ndjson', '{"removed":[""]}', /^Line 1 has an empty userId/],
+    ['change', 'csv', 'ada\nbob', /^Line 1 must be a header with a column added/],
+    ['change', 'csv', 'userId\nada', /^Line 1 must be a header with a column added/],
+    ['replace', 'ndjson', '{"added":["ada"]}', /^Line 1 has no userId/],
+    ['replace', 'csv', 'added\nada', /^Line 1 has the columns of changes/],
+    ['replace', 'csv', 'removed,added\nada,bob', /^Line 1 has the columns of changes/],
+  ];
+  for (const [kind, format, content, message] of cases) {
+    await assert.rejects(read(content, format, 7, kind), { code: 'invalid-membership', message });
+  }
 });
 
 test('an unreadable line is reported by number', async () => {

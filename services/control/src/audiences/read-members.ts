@@ -1,6 +1,6 @@
 /**
- * Reads the user ids of an uploaded membership, NDJSON or CSV, in batches with backpressure. Memory is bounded by one chunk
- * of the stream and the longest line.
+ * Reads the user ids of an upload, NDJSON or CSV, in batches with backpressure: the whole membership, or users who were added and
+ * removed. Memory is bounded by one chunk of the stream and the longest line. A file of one kind is refused as the other.
  *
  * Ids are not trimmed: " ada" and "ada" may be different users. An id is refused only if a tracking call could not carry it.
  */
@@ -8,11 +8,13 @@ import { TailraceError } from '@tailrace/errors';
 import { idProblem, isRawNumber, maxIdLength, parseJson, wholeDigits } from '@tailrace/events';
 import { amounts } from '../access/shared.ts';
 import { readCsvRow, type CsvRow } from './csv-row.ts';
+import type { AudienceSync, Change } from './state/records.ts';
 
 export type MembershipFormat = 'ndjson' | 'csv';
+export type UploadKind = Extract<AudienceSync['kind'], 'replace' | 'change'>;
 
 export interface MembersBatch {
-  readonly userIds: readonly string[];
+  readonly users: readonly Change[];
   /** Lines read so far, including blank lines and the header of a CSV. */
   readonly lines: number;
 }
@@ -28,17 +30,22 @@ const newline = 0x0a;
 export async function* readMembers(
   stream: AsyncIterable<Buffer>,
   format: MembershipFormat,
+  kind: UploadKind,
 ): AsyncGenerator<MembersBatch> {
-  const readLine = format === 'csv' ? createCsvReader() : readJsonLine;
+  const readLine =
+    format === 'csv' ? createCsvReader(kind) : kind === 'change' ? readChangesLine : readMemberLine;
   let lineNumber = 0;
   const read = (lines: readonly string[]): MembersBatch => {
-    const userIds: string[] = [];
+    const users: Change[] = [];
     for (const line of lines) {
       lineNumber += 1;
       const found = readLine(line, lineNumber);
-      if (found !== undefined) userIds.push(checkUserId(found.userId, found.line));
+      for (const change of found?.users ?? []) {
+        checkUserId(change.userId, found?.line ?? lineNumber);
+        users.push(change);
+      }
     }
-    return { userIds, lines: lineNumber };
+    return { users, lines: lineNumber };
   };
 
   let bytes = 0;
@@ -68,36 +75,98 @@ export async function* readMembers(
 const endOfFile = Symbol('end of file');
 
 interface Found {
-  readonly userId: string;
+  readonly users: readonly Change[];
   /** The first line of the row; a CSV row may span several lines. */
   readonly line: number;
 }
 
 type LineReader = (line: string | typeof endOfFile, lineNumber: number) => Found | undefined;
 
-const readJsonLine: LineReader = (line, lineNumber) => {
+const readMemberLine: LineReader = (line, lineNumber) => {
   if (line === endOfFile || isBlank(line)) return undefined;
-  let value: unknown;
-  try {
-    value = parseJson(line);
-  } catch {
-    throw invalidLine(lineNumber, 'is not JSON; write {"userId": "..."} or "..." on each line');
+  const value = valueOf(line, lineNumber, '{"userId": "..."} or "..."');
+  if (!isObject(value) && typeof value !== 'string') {
+    throw invalidLine(lineNumber, 'must be {"userId": "..."}, or a JSON string');
   }
-  if (typeof value === 'string') return { userId: value, line: lineNumber };
-  const isObject =
-    typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawNumber(value);
-  if (!isObject) throw invalidLine(lineNumber, 'must be {"userId": "..."}, or a JSON string');
-  const { userId } = value as { readonly userId?: unknown };
-  // Whole numbers are accepted as in a tracking call.
-  const text = typeof userId === 'string' ? userId : wholeDigits(userId);
-  if (text !== undefined) return { userId: text, line: lineNumber };
-  throw invalidLine(lineNumber, userId === undefined ? 'has no userId' : 'has a userId that is no string');
+  const userId: unknown = isObject(value) ? value['userId'] : value;
+  if (userId === undefined) throw invalidLine(lineNumber, 'has no userId');
+  return { users: [{ userId: idOf(userId, lineNumber), isMember: true }], line: lineNumber };
 };
 
-/** The first row is a header if one of its columns is named userId; otherwise the file must have a single column. */
-function createCsvReader(): LineReader {
-  let column: number | undefined;
-  let columns = 0;
+const changesForm = '{"added": ["..."], "removed": ["..."]}';
+
+/** A user in both lists is removed. */
+const readChangesLine: LineReader = (line, lineNumber) => {
+  if (line === endOfFile || isBlank(line)) return undefined;
+  const value = valueOf(line, lineNumber, changesForm);
+  const lists = isObject(value) ? value : {};
+  if (lists['added'] === undefined && lists['removed'] === undefined) {
+    throw invalidLine(lineNumber, `must be ${changesForm}`);
+  }
+  const users = changeColumns.flatMap(([name, isMember]) => {
+    const { [name]: list = [] } = lists;
+    if (!Array.isArray(list)) throw invalidLine(lineNumber, `has ${name}, which must be a list of userIds`);
+    return list.map((userId: unknown) => ({ userId: idOf(userId, lineNumber), isMember }));
+  });
+  return { users, line: lineNumber };
+};
+
+function valueOf(line: string, lineNumber: number, form: string): unknown {
+  try {
+    return parseJson(line);
+  } catch {
+    throw invalidLine(lineNumber, `is not JSON; write ${form} on each line`);
+  }
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawNumber(value);
+}
+
+/** Whole numbers are accepted as in a tracking call. */
+function idOf(userId: unknown, line: number): string {
+  const text = typeof userId === 'string' ? userId : wholeDigits(userId);
+  if (text === undefined) throw invalidLine(line, 'has a userId that is no string');
+  return text;
+}
+
+const changeColumns = [
+  ['added', true],
+  ['removed', false],
+] as const;
+
+interface Column {
+  readonly index: number;
+  readonly isMember: boolean;
+}
+
+/**
+ * The columns with user ids. In a whole membership without a header the single one.
+ *
+ * @throws TailraceError `invalid-membership`
+ */
+function columnsOf(kind: UploadKind, row: readonly string[], line: number) {
+  const names = row.map((name) => name.trim().toLowerCase());
+  const changes = changeColumns.flatMap(([name, isMember]): Column[] =>
+    names.includes(name) ? [{ index: names.indexOf(name), isMember }] : [],
+  );
+  const user = names.findIndex((name) => /^user_?id$/.test(name));
+  if (kind === 'change') {
+    if (changes.length > 0) return { columns: changes, isHeader: true };
+    throw invalidLine(line, 'must be a header with a column added, removed or both');
+  }
+  if (user < 0 && changes.length > 0) {
+    throw invalidLine(line, 'has the columns of changes, and not of a whole membership');
+  }
+  if (user < 0 && names.length > 1) {
+    throw invalidLine(line, 'must be a header with a column userId, where there is more than one column');
+  }
+  return { columns: [{ index: Math.max(user, 0), isMember: true }], isHeader: user >= 0 };
+}
+
+function createCsvReader(kind: UploadKind): LineReader {
+  let columns: readonly Column[] | undefined;
+  let width = 0;
   let row: CsvRow | undefined;
   let rowLine = 0;
   return (line, lineNumber) => {
@@ -117,30 +186,25 @@ function createCsvReader(): LineReader {
     }
     const { fields } = row;
     row = undefined;
-    if (column === undefined) {
-      const named = fields.findIndex((name) => /^user_?id$/i.test(name.trim()));
-      if (named < 0 && fields.length > 1) {
-        throw invalidLine(
-          rowLine,
-          'must be a header with a column userId, where there is more than one column',
-        );
-      }
-      column = Math.max(named, 0);
-      columns = fields.length;
-      if (named >= 0) return undefined;
+    if (!columns) {
+      const found = columnsOf(kind, fields, rowLine);
+      ({ columns } = found);
+      width = fields.length;
+      if (found.isHeader) return undefined;
     }
-    if (fields.length !== columns) {
-      throw invalidLine(rowLine, `has ${count(fields.length, 'column')}, and the first row ${columns}`);
+    if (fields.length !== width) {
+      throw invalidLine(rowLine, `has ${count(fields.length, 'column')}, and the first row ${width}`);
     }
-    return { userId: fields[column] ?? '', line: rowLine };
+    const users = columns.map(({ index, isMember }) => ({ userId: fields[index] ?? '', isMember }));
+    // The columns of changes may have different lengths.
+    return { users: kind === 'change' ? users.filter(({ userId }) => userId !== '') : users, line: rowLine };
   };
 }
 
-function checkUserId(userId: string, line: number): string {
+function checkUserId(userId: string, line: number): void {
   if (userId === '') throw invalidLine(line, 'has an empty userId');
   const problem = idProblem(userId, maxIdLength);
   if (problem !== undefined) throw invalidLine(line, `has a userId, which ${problem}`);
-  return userId;
 }
 
 function linesOf(bytes: Buffer, linesBefore: number): string[] {

@@ -4,8 +4,10 @@ import { amounts, shared } from '../access/shared.ts';
 import { unlessAborted } from '../records/deadline.ts';
 import { openMembership, type Membership } from './sync/membership.ts';
 import { tooLongProblem, type Problem } from './sync/problems.ts';
+import type { AudienceSync } from './state/records.ts';
 
 export interface RoomOptions {
+  readonly kind: AudienceSync['kind'];
   /** Of a limited token. */
   readonly isLimited: boolean;
   /** For the file of the members. */
@@ -19,12 +21,12 @@ export interface RoomOptions {
 /** @param place is given back with the room */
 export function takeRoom(
   place: Disposable,
-  { isLimited, folder, longestMs = shared.audienceSyncs.longestMs, closing }: RoomOptions,
+  { kind, isLimited, folder, longestMs = shared.audienceSyncs.longestMs, closing }: RoomOptions,
 ): Room {
   using taken = new DisposableStack();
   taken.use(place);
   const maxBytes = isLimited ? amounts.membershipBytesOfLimited : undefined;
-  const membership = taken.adopt(openMembership(folder, maxBytes), (membership) => membership.close());
+  const membership = taken.adopt(openMembership(folder, kind, maxBytes), (opened) => opened.close());
   const late = new AbortController();
   const onLate = (): void => late.abort(tooLongProblem);
   if (isLimited) taken.adopt(setTimeout(onLate, longestMs), clearTimeout);

@@ -96,6 +96,57 @@ test('a preview says who would join and leave, and changes nothing', async () =>
   await control.refused(empty, 400, 'invalid-membership');
 });
 
+test('changes are uploaded, and the members are sent to one destination', async () => {
+  const path = pathOf('Changed');
+  const csv = { 'content-type': 'text/csv' };
+  await control.expect(202, { method: 'PUT', path, bytes: linesOf(['ada', 'bob']), headers: ndjson });
+  await untilDone('Changed');
+  const change = { method: 'PATCH', path, bytes: 'added,removed\ncleo,bob\n,bob\n', headers: csv } as const;
+  const preview = await control.expect(200, { ...change, path: `${path}?dryRun=true` });
+  assert.deepEqual([preview['joining'], preview['leaving']], [['cleo'], ['bob']]);
+  const sync = await control.expect(202, change);
+  assert.deepEqual([sync['kind'], sync['read'], sync['members']], ['change', 3, 2]);
+  assert.equal((await untilDone('Changed'))['members'], 2);
+  assert.deepEqual(sentChanges('changed').sort(), ['+ada', '+bob', '+cleo', '-bob']);
+
+  const send = { method: 'PUT', path: `${path}?destination=crm` } as const;
+  await control.refused(send, 409, 'conflict');
+  await control.expect(200, { method: 'PUT', path: '/v1/destinations/crm/sources/web' });
+  await control.refused({ ...send, bytes: '"ada"', headers: ndjson }, 400, 'invalid-request');
+  await control.refused({ method: 'PUT', path: `${path}?destination=nothing` }, 404, 'not-found');
+  const sending = await control.expect(202, send);
+  assert.deepEqual([sending['kind'], sending['destination']], ['send', 'crm']);
+  assert.equal((await untilDone('Changed'))['members'], 2);
+  assert.deepEqual(sentChanges('changed').sort(), ['+ada', '+ada', '+bob', '+cleo', '+cleo', '-bob']);
+  await control.expect(200, { method: 'DELETE', path: '/v1/destinations/crm/sources/web' });
+});
+
+test('a limited token sends the members of its audiences to its own destinations alone', async () => {
+  const path = pathOf('Limited');
+  const tokenOf = async (limits: object): Promise<string> => {
+    const body = { name: JSON.stringify(limits), scope: 'write', ...limits };
+    return String((await control.expect(201, { method: 'POST', path: '/v1/tokens', body }))['token']);
+  };
+  await control.expect(202, { method: 'PUT', path, bytes: linesOf(['ada']), headers: ndjson });
+  await untilDone('Limited');
+  const send = { method: 'PUT', path: `${path}?destination=crm&dryRun=true` } as const;
+  const change = {
+    method: 'PATCH',
+    path: `${path}?dryRun=true`,
+    bytes: '{"added":[]}',
+    headers: ndjson,
+  } as const;
+  const source = await tokenOf({ sources: ['web'] });
+  await control.refused({ ...send, token: source }, 404, 'not-found');
+  await control.expect(200, { ...change, token: source });
+  const other = await tokenOf({ sources: ['app'], destinations: ['crm'] });
+  await control.refused({ ...send, token: other }, 404, 'not-found');
+  await control.refused({ ...change, token: other }, 404, 'not-found');
+  // It reaches both, which are not connected.
+  const both = await tokenOf({ sources: ['web'], destinations: ['crm'] });
+  await control.refused({ ...send, token: both }, 409, 'conflict');
+});
+
 test('an invalid upload is refused with its reason', async () => {
   const put: ApiRequest = { method: 'PUT', path: pathOf('Refused'), headers: ndjson };
   const refused = async (

@@ -1,14 +1,24 @@
-/** The routes of audiences: list, read, upload the members, delete. */
+/** The routes of audiences: list, read, upload the members or changes, send them to one destination, delete. */
 import type { ConfigView } from '@tailrace/config';
 import { TailraceError } from '@tailrace/errors';
+import type { ValueOf } from '@tailrace/records';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import type { Audience, Audiences, AudienceSync, MembershipFormat } from './index.ts';
+import type {
+  Audience,
+  Audiences,
+  AudienceSync,
+  AudienceTarget,
+  MembershipFormat,
+  Sending,
+  Upload,
+} from './index.ts';
 import { maxNameLength } from './index.ts';
 import { count, previewSchema, syncSchema } from './state/records.ts';
 import { readUpload } from './upload-stream.ts';
 import { loadSource } from '../configuration/sources/source.ts';
 import { audit } from '../http/audit.ts';
-import { closedObject, named } from '../http/schemas.ts';
+import { closedObject, named, optionalText } from '../http/schemas.ts';
 import { pageInOrder, pageOf, pageQuery } from '../http/page.ts';
 import { routesOf, type Api } from '../http/api.ts';
 
@@ -40,6 +50,9 @@ const formats: Readonly<Record<string, MembershipFormat>> = {
   'application/ndjson': 'ndjson',
   'text/csv': 'csv',
 };
+const dryRun = Type.Optional(
+  Type.Boolean({ description: 'true or false; true only answers who would join and leave' }),
+);
 const syncQuery = closedObject({
   ...rate,
   allowEmpty: Type.Optional(
@@ -47,14 +60,16 @@ const syncQuery = closedObject({
       description: 'true or false; true accepts an upload without members, by which every member leaves',
     }),
   ),
-  dryRun: Type.Optional(
-    Type.Boolean({ description: 'true or false; true only answers who would join and leave' }),
+  dryRun,
+  destination: optionalText(
+    'the id of a destination: with an empty body, the present members are sent to it alone',
   ),
 });
-const uploadSchema = { type: 'string', description: 'one user id per line' };
-const uploadBody = {
-  content: Object.fromEntries(Object.keys(formats).map((type) => [type, { schema: uploadSchema }])),
-};
+const bodyOf = (description: string) => ({
+  content: Object.fromEntries(
+    Object.keys(formats).map((type) => [type, { schema: { type: 'string', description } }]),
+  ),
+});
 
 /** The routes that show audiences. */
 export const audiencePaths = /\/audiences/;
@@ -108,7 +123,21 @@ export function audienceRoutes(app: Api, audiences: Audiences, config: Pick<Conf
   void app.register((scope, _options, done) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser(Object.keys(formats), (_request, _payload, parsed) => parsed(null, ''));
-    routesOf(scope, 'Audiences').put('/sources/:id/audiences/:name', {
+    const uploads = routesOf(scope, 'Audiences');
+    const response = { 200: named('AudiencePreview', previewSchema), 202: named('AudienceSync', syncSchema) };
+    const errors = [
+      'conflict',
+      'overloaded',
+      'took-too-long',
+      'invalid-membership',
+      'unsupported-encoding',
+    ] as const;
+    const answer = async (dryRun: boolean | undefined, reply: FastifyReply, wanted: Upload | Sending) => {
+      if (dryRun) return reply.send(await audiences.preview(wanted));
+      const { sync } = await audiences.sync(wanted);
+      return reply.status(202).send(showSync(sync));
+    };
+    uploads.put('/sources/:id/audiences/:name', {
       operationId: 'syncAudience',
       summary: 'Replace the members of an audience',
       description:
@@ -116,25 +145,39 @@ export function audienceRoutes(app: Api, audiences: Audiences, config: Pick<Conf
         'column userId or a single column; optionally with Content-Encoding gzip. The whole body is validated before ' +
         'anything is sent. Then one identify call is sent for each user who joins (the trait is true) or leaves ' +
         '(false). If the sync is interrupted, the same request sends the rest. With `dryRun=true` nothing is sent or changed: the ' +
-        'answer says who would join and leave.',
+        'answer says who would join and leave. With `destination` and an empty body the present members are sent to that ' +
+        'destination alone, for example because it was connected later.',
       params: ofAudience,
       querystring: syncQuery,
-      body: uploadBody,
-      response: { 200: named('AudiencePreview', previewSchema), 202: named('AudienceSync', syncSchema) },
-      errors: ['conflict', 'overloaded', 'took-too-long', 'invalid-membership', 'unsupported-encoding'],
+      body: bodyOf('one user id per line'),
+      response,
+      errors,
       handler: async (request, reply) => {
-        const { id: sourceId, name } = request.params;
-        const { allowEmpty = false, ratePerSecond, dryRun = false } = request.query;
-        audit(request, dryRun ? 'audience.preview' : 'audience.sync', `audience/${sourceId}/${name}`);
-        const type = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? '';
-        const format = formats[type];
-        if (!format) throw new TailraceError('unsupported-media-type', uploadTypes);
-        const stream = readUpload(request.raw, () => request.caller?.isValid() !== false);
-        const { caller: asker } = request;
-        const upload = { sourceId, name, asker, allowEmpty, ratePerSecond, format, stream };
-        if (dryRun) return reply.send(await audiences.preview(upload));
-        const { sync } = await audiences.replace(upload);
-        return reply.status(202).send(showSync(sync));
+        const { allowEmpty = false, destination, dryRun } = request.query;
+        const target = targetOf(request, destination === undefined ? 'sync' : 'send');
+        if (destination === undefined) {
+          return answer(dryRun, reply, { ...target, kind: 'replace', allowEmpty, ...uploadOf(request) });
+        }
+        for await (const _ of streamOf(request)) throw new TailraceError('invalid-request', sentToOne);
+        return answer(dryRun, reply, { ...target, kind: 'send', destination });
+      },
+    });
+    uploads.patch('/sources/:id/audiences/:name', {
+      operationId: 'changeAudience',
+      summary: 'Change the members of an audience',
+      description:
+        'The body has users who join and users who leave: NDJSON with `{"added": ["..."], "removed": ["..."]}` on each line, or CSV ' +
+        'with the columns added and removed. All others stay. The last change of a user counts. An identify call is sent for each ' +
+        'user who was not yet as the body says. If the sync is interrupted, the same request sends the rest. While another sync of ' +
+        'the audience runs, the answer is 409.',
+      params: ofAudience,
+      querystring: closedObject({ ...rate, dryRun }),
+      body: bodyOf('users who were added and removed'),
+      response,
+      errors,
+      handler: async (request, reply) => {
+        const target = targetOf(request, 'change');
+        return answer(request.query.dryRun, reply, { ...target, kind: 'change', ...uploadOf(request) });
       },
     });
     done();
@@ -142,6 +185,33 @@ export function audienceRoutes(app: Api, audiences: Audiences, config: Pick<Conf
 }
 
 const uploadTypes = 'Send the membership as application/x-ndjson or text/csv.';
+const sentToOne =
+  'With destination the present members are sent, so the body must be empty. Nothing was changed.';
+
+interface SyncRequest extends FastifyRequest {
+  readonly params: ValueOf<typeof ofAudience>;
+  readonly query: { readonly ratePerSecond?: number; readonly dryRun?: boolean };
+}
+
+/** Also names the request in the audit log. */
+function targetOf(request: SyncRequest, verb: 'sync' | 'send' | 'change'): AudienceTarget {
+  const { id: sourceId, name } = request.params;
+  const { ratePerSecond, dryRun } = request.query;
+  audit(request, `audience.${dryRun ? 'preview' : verb}`, `audience/${sourceId}/${name}`);
+  return { sourceId, name, asker: request.caller, ratePerSecond };
+}
+
+function streamOf(request: FastifyRequest): AsyncIterable<Buffer> {
+  return readUpload(request.raw, () => request.caller?.isValid() !== false);
+}
+
+/** @throws TailraceError `unsupported-media-type`, `unsupported-encoding` */
+function uploadOf(request: FastifyRequest): Pick<Upload, 'format' | 'stream'> {
+  const type = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? '';
+  const format = formats[type];
+  if (!format) throw new TailraceError('unsupported-media-type', uploadTypes);
+  return { format, stream: streamOf(request) };
+}
 
 /** Leaves out the instance, which is internal. */
 function showSync(sync: AudienceSync) {

@@ -36,7 +36,7 @@ test('a sync is interrupted where its instance is silent for 30 s, whatever the 
   const users = await time.settled(
     openSuppressionStore({ kafka, names, log, folder: path.join(folder, 'users') }),
   );
-  const config = { source: () => undefined, refresh: () => Promise.resolve() };
+  const config = { source: () => undefined, destination: () => undefined, refresh: () => Promise.resolve() };
   const audiences = await time.settled(
     openAudiences({ kafka, names, users, config, folder, ratePerSecond: 1, log }),
   );

@@ -3,6 +3,7 @@ import { builtInSource, type ConfigView } from '@tailrace/config';
 import { TailraceError } from '@tailrace/errors';
 import type { Asker } from '../access/places.ts';
 import { entryNotFound } from '../http/errors.ts';
+import { requireEnabled } from '../replays/require-enabled.ts';
 import type { Audience, AudienceKey } from './state/records.ts';
 import { traitName } from './trait-name.ts';
 
@@ -15,6 +16,23 @@ export interface AudienceTarget {
 }
 
 export const maxNameLength = 200;
+
+/**
+ * Whether calls of the source are sent to the destination.
+ *
+ * @throws TailraceError `not-found`, `conflict`
+ */
+export function checkDestination(
+  config: Pick<ConfigView, 'destination'>,
+  { sourceId, destination }: Pick<AudienceTarget, 'sourceId'> & { readonly destination: string },
+): void {
+  requireEnabled(config, destination, 'would be filtered');
+  if (config.destination(destination)?.sources.includes(sourceId)) return;
+  throw new TailraceError(
+    'conflict',
+    `The destination ${JSON.stringify(destination)} is not connected to the source ${JSON.stringify(sourceId)}. Connect it first.`,
+  );
+}
 
 /**
  * @param find the audience with this trait

@@ -43,7 +43,7 @@ export function markRecordOf(
   const scope = scopes[place];
   if (scope === undefined) {
     const audience = audiences[place - scopes.length] ?? { sourceId: '', trait: '' };
-    return memberRecord(names.audiences, audience, { userId, isMember: false }, '');
+    return memberRecord(names.audiences, audience, { userId, isMember: false }, {});
   }
   const earlier = (users.deleted(scope, userId)?.requests ?? []).filter((request) => request.id !== id);
   const partition = partitioner.partitionOf(userId);

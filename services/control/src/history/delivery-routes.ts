@@ -72,16 +72,17 @@ export const attemptSchema = Type.Object({
 });
 
 export const deliverySchema = Type.Object(deliveryFields);
+export const resendsSchema = Type.Array(
+  namedObject('DeliveryResend', {
+    at: instant('when the delivery was replayed or resent'),
+    by: optionalText('the name of the token, or the user of the command line; not for a limited token'),
+  }),
+  { description: 'oldest first' },
+);
 const wholeDeliverySchema = Type.Object({
   ...deliveryFields,
   history: Type.Array(named('Attempt', attemptSchema), { description: 'its attempts, oldest first' }),
-  resends: Type.Array(
-    namedObject('DeliveryResend', {
-      at: instant('when the delivery was replayed or resent'),
-      by: optionalText('the name of the token, or the user of the command line; not for a limited token'),
-    }),
-    { description: 'oldest first' },
-  ),
+  resends: resendsSchema,
 });
 
 const filters = {
@@ -184,12 +185,7 @@ export function deliveryRoutes(app: Api, { records, history, exports }: Delivery
       history: history
         .read((queries) => queries.attemptsOf(deliveryId))
         .map((attempt) => showAttempt(attempt, role)),
-      resends: history
-        .read((queries) => queries.resendsOf(deliveryId))
-        .map(({ at, by }) => ({
-          at: formatInstant(at),
-          ...(by !== null && !isLimited(caller) && { by }),
-        })),
+      resends: showResends(history, caller, deliveryId),
     }),
   });
 
@@ -215,6 +211,13 @@ export function deliveryRoutes(app: Api, { records, history, exports }: Delivery
       return { deliveryId, ...showBody(delivery.body, role) };
     },
   });
+}
+
+/** When a delivery was sent again, oldest first. */
+export function showResends(history: Pick<History, 'read'>, caller: Caller | undefined, id: string) {
+  return history
+    .read((queries) => queries.resendsOf(id))
+    .map(({ at, by }) => ({ at: formatInstant(at), ...(by !== null && !isLimited(caller) && { by }) }));
 }
 
 export function showDelivery(

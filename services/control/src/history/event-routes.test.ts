@@ -118,6 +118,27 @@ test('two events with one messageId and different content are both listed, and t
   );
 });
 
+test('a delivery that a replay made is listed after the first one, and is no other event', async () => {
+  const [first, again] = ['d-first', 'd-later'].map((deliveryId) =>
+    flow.delivery('crm', { deliveryId, eventId: 'm-replayed' }),
+  );
+  assert.ok(first && again);
+  await flow.publish(names.deliveries, first);
+  await flow.publish(names.deliveriesReplay, again);
+  const { deliveries, explanation } = await explained(
+    'm-replayed',
+    (known) => (known['deliveries'] as unknown[]).length === 2,
+  );
+  const listed = (deliveries as { deliveryId: string; resends: unknown[] }[]).map(
+    ({ deliveryId, resends }) => [deliveryId, resends.length],
+  );
+  assert.deepEqual(listed, [
+    ['d-first', 0],
+    ['d-later', 1],
+  ]);
+  assert.equal(explanation, 'It was routed to one destination.');
+});
+
 test('of thousands of events with one messageId the newest are listed', async () => {
   const ids = Array.from({ length: 600 }, (_, nth) => `d-${String(nth).padStart(3, '0')}`);
   await deliverTwice('m-thousand', ids);

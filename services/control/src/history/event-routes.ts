@@ -14,7 +14,14 @@ import { routesOf, type Api } from '../http/api.ts';
 import { searchDeadline } from '../records/deadline.ts';
 import { explainEvent, type Explanation, type ExplainerDependencies } from './why.ts';
 import { ruleSchema } from './decision-routes.ts';
-import { attemptSchema, deliverySchema, showAttempt, showDelivery } from './delivery-routes.ts';
+import {
+  attemptSchema,
+  deliverySchema,
+  resendsSchema,
+  showAttempt,
+  showDelivery,
+  showResends,
+} from './delivery-routes.ts';
 
 const dayMs = 86_400_000;
 
@@ -66,6 +73,7 @@ const eventSchema = Type.Object({
     Type.Object({
       ...deliverySchema.properties,
       lastAttempt: Type.Optional(named('Attempt', attemptSchema)),
+      resends: resendsSchema,
     }),
     { description: 'with `lastAttempt` where it has failed' },
   ),
@@ -160,7 +168,8 @@ function showRecorded(history: History, caller: Caller | undefined, eventId: str
   );
   const deliveries = found.deliveries.map((delivery) => {
     const { id, attempts, state } = delivery;
-    const shown = showDelivery(delivery, caller?.scope);
+    const resends = showResends(history, caller, id);
+    const shown = { ...showDelivery(delivery, caller?.scope), resends };
     if (attempts === 0 || state.status === 'delivered') return shown;
     const last = history.read((queries) => queries.lastAttemptOf(id));
     return { ...shown, ...(last && { lastAttempt: showAttempt(last, caller?.scope) }) };
@@ -199,11 +208,19 @@ function showRecorded(history: History, caller: Caller | undefined, eventId: str
   };
 }
 
-/** An event has one delivery for a source and a destination; another event with its messageId and other content has another. */
+/**
+ * An event has one delivery for a source and a destination; another event with its messageId and other content has another. A replay
+ * may have made further ones.
+ */
 function eventsOf(
-  deliveries: readonly { readonly sourceId: string; readonly destinationId: string }[],
+  deliveries: readonly {
+    readonly sourceId: string;
+    readonly destinationId: string;
+    readonly resends: readonly unknown[];
+  }[],
 ): number {
-  const pairs = Map.groupBy(deliveries, ({ sourceId, destinationId }) => `${sourceId} ${destinationId}`);
+  const routed = deliveries.filter(({ resends }) => resends.length === 0);
+  const pairs = Map.groupBy(routed, ({ sourceId, destinationId }) => `${sourceId} ${destinationId}`);
   return Math.max(0, ...Array.from(pairs.values(), ({ length }) => length));
 }
 

@@ -1,8 +1,9 @@
 /** The audiences of a source, which the address names: `#/audiences/app`. */
-import { useEffect } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { api, ask, type Schema } from '../../api/client.ts';
 import { may } from '../../api/session.ts';
 import { Action } from '../../parts/action.tsx';
+import { Button } from '../../parts/button.tsx';
 import { Card, Empty, PageHead } from '../../parts/card.tsx';
 import { ChoiceField } from '../../parts/field.tsx';
 import { formatCount } from '../../parts/format.ts';
@@ -14,6 +15,7 @@ import { Time } from '../../parts/time.tsx';
 import { text } from '../../text/index.ts';
 import { go, type PageProps } from '../../url/location.ts';
 import { useEntryChoice } from '../../lists/entry-choice.tsx';
+import { SendMembers } from './send-members.tsx';
 import { Upload } from './upload.tsx';
 import { isolated } from '../../text/isolated.ts';
 
@@ -28,7 +30,7 @@ const words = {
 const againMs = 1_000;
 type Audience = Schema['Audience'];
 
-export default function Audiences({ steps }: PageProps) {
+export default function Audiences({ steps, query }: PageProps) {
   const { search, error, reload, entries } = useEntryChoice('/v1/sources');
   const sources = entries?.filter(({ builtIn }) => !builtIn);
   // Of several sources none is the right one before it is chosen: an upload to another one reaches other destinations.
@@ -53,7 +55,9 @@ export default function Audiences({ steps }: PageProps) {
             />
           ) : null}
         </div>
-        {source !== undefined && <AudiencesOf key={source} source={source} />}
+        {source !== undefined && (
+          <AudiencesOf key={source} source={source} destination={query['destination']} />
+        )}
         {sources?.length === 0 && !search && (
           <Card>
             <Empty title="No sources yet" lead="An audience belongs to a source. Create one first." />
@@ -64,7 +68,14 @@ export default function Audiences({ steps }: PageProps) {
   );
 }
 
-function AudiencesOf({ source }: { readonly source: string }) {
+interface OfSource {
+  readonly source: string;
+  /** To which members are sent. */
+  readonly destination: string | undefined;
+}
+
+function AudiencesOf({ source, destination }: OfSource) {
+  const [asked, setAsked] = useState<Audience>();
   const pages = useList('/v1/sources/{id}/audiences', { path: { id: source } });
   const running = pages.items.filter(({ sync }) => sync.state === 'running');
   useEffect(() => {
@@ -79,11 +90,22 @@ function AudiencesOf({ source }: { readonly source: string }) {
       )}
       <PagedTable
         label={text.shell.pages.audiences}
-        columns={columnsOf(source, pages.reload)}
+        columns={columnsOf(source, pages.reload, setAsked)}
         pages={pages}
         keyOf={({ name }) => name}
         empty={<Empty title="No audiences for this source" lead={words.audiencesEmptyLead} />}
       />
+      {asked && (
+        <SendMembers
+          source={source}
+          audience={asked}
+          destination={destination}
+          onClose={() => {
+            setAsked(undefined);
+            void pages.reload();
+          }}
+        />
+      )}
     </>
   );
 }
@@ -92,7 +114,7 @@ function Progress({ read, sent, total }: Audience['sync']) {
   if (total === undefined) return <p>{formatCount(read)} lines read</p>;
   return (
     <div class="row">
-      <progress class="progress" max={Math.max(1, total)} value={sent} aria-label="Last upload" />
+      <progress class="progress" max={Math.max(1, total)} value={sent} aria-label="Last sync" />
       <span class="numeric small">
         {formatCount(sent)} of {formatCount(total)} changes sent
       </span>
@@ -100,18 +122,23 @@ function Progress({ read, sent, total }: Audience['sync']) {
   );
 }
 
-function columnsOf(source: string, onDeleted: () => unknown): readonly Column<Audience>[] {
+function columnsOf(
+  source: string,
+  onDeleted: () => unknown,
+  onSend: (audience: Audience) => void,
+): readonly Column<Audience>[] {
   const columns: Column<Audience>[] = [
     { title: 'Audience', kind: 'wrap', cell: ({ name }) => name },
     { title: 'Trait', kind: 'wrap', cell: ({ trait }) => <code>{trait}</code> },
     { title: 'Members', kind: 'number', cell: ({ members }) => formatCount(members) },
     {
-      title: 'Last upload',
+      title: 'Last sync',
       kind: 'main',
       cell: ({ sync }) => (
         <>
           <div class="lines">
-            <Status of={sync.state} /> <Time at={sync.updatedAt} /> {sync.problem?.message}
+            <Status of={sync.state} /> <Time at={sync.updatedAt} />{' '}
+            {sync.destination !== undefined && `to ${sync.destination}`} {sync.problem?.message}
           </div>
           {sync.state === 'running' && <Progress {...sync} />}
         </>
@@ -122,24 +149,29 @@ function columnsOf(source: string, onDeleted: () => unknown): readonly Column<Au
   const action: Column<Audience> = {
     title: 'Actions',
     kind: 'actions',
-    cell: ({ name }) => (
-      <Action
-        small
-        kind="danger"
-        label={`Delete ${name}`}
-        question={{
-          title: `Delete the audience ${isolated(name)}?`,
-          message: 'All members leave. An identify call is sent for each.',
-        }}
-        request={() => {
-          const params = { path: { id: source, name } };
-          return ask(api.DELETE('/v1/sources/{id}/audiences/{name}', { params }));
-        }}
-        done="Deleting the audience."
-        after={onDeleted}
-      >
-        Delete
-      </Action>
+    cell: (audience) => (
+      <span class="row">
+        <Button small label={`Send ${audience.name} to a destination`} onClick={() => onSend(audience)}>
+          Send to …
+        </Button>
+        <Action
+          small
+          kind="danger"
+          label={`Delete ${audience.name}`}
+          question={{
+            title: `Delete the audience ${isolated(audience.name)}?`,
+            message: 'All members leave. An identify call is sent for each.',
+          }}
+          request={() => {
+            const params = { path: { id: source, name: audience.name } };
+            return ask(api.DELETE('/v1/sources/{id}/audiences/{name}', { params }));
+          }}
+          done="Deleting the audience."
+          after={onDeleted}
+        >
+          Delete
+        </Action>
+      </span>
     ),
   };
   return [...columns, action];

@@ -5,12 +5,23 @@ import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
 import { confirmed } from '../../parts/dialog.tsx';
 import { Form } from '../../parts/entry-form.tsx';
-import { CheckField, problemOf, TextField } from '../../parts/field.tsx';
+import { CheckField, ChoiceField, problemOf, TextField } from '../../parts/field.tsx';
 import { useSubmission } from '../../parts/form.ts';
 import { formatBytes, formatCount, formatShare } from '../../parts/format.ts';
 import { toast } from '../../parts/notes.tsx';
 import { isolated } from '../../text/isolated.ts';
 import { place } from '../../url/location.ts';
+
+const words = {
+  lists: {
+    whole: 'The whole list: users who are not on it leave',
+    changes: 'Changes: users who join and users who leave',
+  },
+  formats: {
+    whole: 'CSV with a userId column or a single column, or NDJSON.',
+    changes: 'CSV with the columns added and removed, or NDJSON with lists of these names.',
+  },
+};
 
 interface UploadProps {
   readonly source: string;
@@ -25,7 +36,10 @@ interface UploadProps {
 export function Upload({ source, names, onDone }: UploadProps) {
   const [name, setName] = useState('');
   const [file, setFile] = useState<File>();
-  const [allowEmpty, setAllowEmpty] = useState(false);
+  const [content, setContent] = useState<keyof typeof words.lists>('whole');
+  const [allowsEmpty, setAllowEmpty] = useState(false);
+  const isWhole = content === 'whole';
+  const allowEmpty = isWhole && allowsEmpty;
   const submission = useSubmission();
   const { isBusy, error, run } = submission;
   const id = useId();
@@ -37,15 +51,15 @@ export function Upload({ source, names, onDone }: UploadProps) {
     const own = new AbortController();
     aborter.current = own;
     setSent(0);
-    const answered = ask(
-      api.PUT('/v1/sources/{id}/audiences/{name}', {
-        params: { path: { id: source, name }, query: { ...query, ...(allowEmpty && { allowEmpty }) } },
-        body: list as unknown as string,
-        bodySerializer: () => list,
-        headers: { 'Content-Type': isJson ? 'application/x-ndjson' : 'text/csv' },
-        fetch: uploadOf(list, own.signal, setSent),
-      }),
-    );
+    const request = {
+      params: { path: { id: source, name }, query: { ...query, ...(allowEmpty && { allowEmpty }) } },
+      body: list as unknown as string,
+      bodySerializer: () => list,
+      headers: { 'Content-Type': isJson ? 'application/x-ndjson' : 'text/csv' },
+      fetch: uploadOf(list, own.signal, setSent),
+    };
+    const path = '/v1/sources/{id}/audiences/{name}';
+    const answered = ask(isWhole ? api.PUT(path, request) : api.PATCH(path, request));
     try {
       return await answered;
     } catch (error) {
@@ -74,10 +88,11 @@ export function Upload({ source, names, onDone }: UploadProps) {
       toast('The audience has these members already. Nothing was changed.');
       return;
     }
+    const action = isWhole ? 'Replace' : 'Change';
     const asked = {
-      title: `Replace the members of ${isolated(name)}?`,
+      title: `${action} the members of ${isolated(name)}?`,
       message: <Preview {...changes} />,
-      action: 'Replace members',
+      action: `${action} members`,
       danger: changes.removed > 0,
     };
     if (!(await confirmed(asked))) return;
@@ -92,7 +107,7 @@ export function Upload({ source, names, onDone }: UploadProps) {
       <Form state={submission} onSubmit={upload} action="Upload a list" kind="main-action">
         <TextField
           label="Name of the audience"
-          hint="If the audience exists, the list replaces it. Users who are not on the list leave."
+          hint="If the audience does not exist, it is created."
           value={name}
           onValue={setName}
           required
@@ -110,14 +125,22 @@ export function Upload({ source, names, onDone }: UploadProps) {
             onChange={(event) => setFile(event.currentTarget.files?.[0])}
           />
           <p class="hint" id={`${id}-hint`}>
-            CSV with a userId column or a single column, or NDJSON.
+            {words.formats[content]}
           </p>
         </div>
-        <CheckField
-          label="Allow an empty list: all members leave"
-          value={allowEmpty}
-          onValue={setAllowEmpty}
+        <ChoiceField
+          label="The file has"
+          value={content}
+          onValue={setContent}
+          choices={Object.entries(words.lists)}
         />
+        {isWhole && (
+          <CheckField
+            label="Allow an empty list: all members leave"
+            value={allowsEmpty}
+            onValue={setAllowEmpty}
+          />
+        )}
         <p role="status">{isBusy && file && `Uploading and checking ${formatBytes(file.size)} …`}</p>
         {isBusy && file && (
           <div class="row">
@@ -142,7 +165,7 @@ function Preview({ members, added, removed, joining, leaving }: Schema['Audience
   return (
     <>
       <p>
-        The list has {formatCount(members)} users. An identify call is sent for each user who joins or leaves.
+        The file has {formatCount(members)} users. An identify call is sent for each user who joins or leaves.
       </p>
       <Users title="Join" count={added} users={joining} />
       <Users title="Leave" count={removed} users={leaving} />

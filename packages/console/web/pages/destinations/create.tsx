@@ -60,7 +60,7 @@ function NewForm({ type, source }: { readonly type: string; readonly source: str
       const begin = place.peek();
       const destination = await ask(api.POST('/v1/destinations', { body }));
       toast(isEnabled ? 'Destination created and enabled.' : 'Destination created. It is disabled.');
-      goFrom(begin, ['destinations', destination.id], isEnabled ? {} : { tab: 'test' });
+      goFrom(begin, ['destinations', destination.id], isEnabled ? { created: 'now' } : { tab: 'test' });
     },
   );
   const { error } = form.state;

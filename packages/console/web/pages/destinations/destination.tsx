@@ -16,7 +16,8 @@ import { Failures } from './activity/failures.tsx';
 import { FilterPart } from './filter/index.tsx';
 import { DestinationOverview } from './activity/overview.tsx';
 import { HealthLine } from './health.tsx';
-import { OutageCards, Since } from './outage.tsx';
+import { OfferCard, type Offer } from './offers.tsx';
+import { OutageCard, Since } from './outage.tsx';
 import { requests } from './requests.ts';
 import { DestinationSettings } from './settings.tsx';
 import { stateOf } from './state.ts';
@@ -64,9 +65,10 @@ export function DestinationPage({ id, query }: DestinationPageProps) {
   } = useResource(`destination ${id}`, (signal) => requests.load(id, signal));
   const health = useHealth(version ? id : null);
   const outage = health?.outage;
-  const [missedFrom, setMissedFrom] = useState<string>();
+  const [made, setOffer] = useState<Offer>();
   if (!version) return <PageOfEntry title={id} error={error} onRetry={reload} />;
   const { data } = version;
+  const offer = made ?? (query['created'] === undefined ? undefined : { sources: data.sources });
   const visible = tabs.filter(([name]) => isVisible(name));
   const tab = tabOf(visible, query['tab'], 'overview');
   return (
@@ -76,7 +78,11 @@ export function DestinationPage({ id, query }: DestinationPageProps) {
           <LinkButton href={hrefOf(['replays', '+events'], { destination: id })}>Send past events</LinkButton>
         )}
         {may('write') && (
-          <Actions version={version} onVersion={set} onEnabled={() => setMissedFrom(outage?.missedFrom)} />
+          <Actions
+            version={version}
+            onVersion={set}
+            onEnabled={({ data: { sources } }) => setOffer({ sources, missedFrom: outage?.missedFrom })}
+          />
         )}
       </PageHead>
       <Tabs label={id} steps={['destinations', id]} tabs={visible} current={tab} />
@@ -98,7 +104,8 @@ export function DestinationPage({ id, query }: DestinationPageProps) {
           </div>
         </Card>
       )}
-      {data.enabled && <OutageCards id={id} outage={outage} missedFrom={missedFrom} />}
+      {data.enabled && <OutageCard outage={outage} />}
+      {data.enabled && <OfferCard id={id} offer={offer} />}
       {tab === 'overview' &&
         (isLimitedToBoth.value ? (
           <Limited id={id} />
@@ -108,7 +115,16 @@ export function DestinationPage({ id, query }: DestinationPageProps) {
       {tab === 'failures' && <Failures id={id} query={query} />}
       {tab === 'test' && <TestEvent destination={data} />}
       {tab === 'filter' && <FilterPart version={version} onVersion={set} />}
-      {tab === 'settings' && <DestinationSettings version={version} onVersion={set} />}
+      {tab === 'settings' && (
+        <DestinationSettings
+          version={version}
+          onVersion={(changed) => {
+            const sources = changed.data.sources.filter((source) => !data.sources.includes(source));
+            if (sources.length > 0) setOffer({ sources });
+            set(changed);
+          }}
+        />
+      )}
     </div>
   );
 }
@@ -151,7 +167,7 @@ function Lead({ destination, health }: LeadProps) {
 }
 
 interface ActionsProps extends VersionProps<Destination> {
-  readonly onEnabled: () => void;
+  readonly onEnabled: (enabled: Version<Destination>) => void;
 }
 
 function Actions({ version, onVersion, onEnabled }: ActionsProps) {
@@ -199,7 +215,7 @@ function Actions({ version, onVersion, onEnabled }: ActionsProps) {
           request={() => setEnabled(true)}
           done="Enabled. Events arrive within two seconds."
           after={(changed) => {
-            if (changed) onEnabled();
+            if (changed) onEnabled(changed);
             show(changed);
           }}
         >

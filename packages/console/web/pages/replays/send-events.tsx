@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import { api, ask, type Schema } from '../../api/client.ts';
 import { may } from '../../api/session.ts';
-import { Button, LinkButton } from '../../parts/button.tsx';
+import { Button, Choices, LinkButton } from '../../parts/button.tsx';
 import { Card, PageHead } from '../../parts/card.tsx';
 import { fieldsOf } from '../../parts/entry-form.tsx';
 import { ChoiceField, TextField } from '../../parts/field.tsx';
@@ -11,15 +11,16 @@ import { attempt, ErrorNote } from '../../parts/notes.tsx';
 import { go, hrefOf, type PageProps } from '../../url/location.ts';
 import { filterTypes } from '../destinations/filter/draft.ts';
 import { useDryRun, type DryRun } from './dry-run.ts';
-import { draftOf, orderOf, unusedOf } from './selection.ts';
+import { draftOf, orderOf, unusedOf, type Draft } from './selection.ts';
 
 const words = {
   lead: 'Events are routed again with the present configuration of the destination, as far back as Kafka keeps them.',
   modes: {
-    missing: 'Events that it was not sent, and dead letters',
-    all: 'All events, as new deliveries',
+    missing: 'What it was not sent',
+    all: 'All events',
   },
-  modeHint: 'Choose all if the receiver has lost what it accepted. These deliveries have new ids.',
+  modeHint:
+    'What it was not sent includes dead letters. Choose all if the receiver has lost what it accepted: these deliveries have new ids.',
   periodHint: 'A time (2026-05-01T08:30Z) or a duration before now (1d, 2h).',
   unused: (names: readonly string[]) =>
     `The list's filter by ${names.join(' and ')} does not apply to a replay.`,
@@ -33,6 +34,8 @@ const words = {
       ? 'Another replay may send the same events.'
       : `${count} other replays may send the same events.`,
 };
+
+const modes = Object.entries(words.modes) as readonly [Draft['mode'], string][];
 
 export function SendEvents({ query }: Pick<PageProps, 'query'>) {
   const [draft, setDraft] = useState(() => draftOf(query));
@@ -73,12 +76,19 @@ export function SendEvents({ query }: Pick<PageProps, 'query'>) {
             lines={3}
             problem={order ? undefined : 'Enter a JSON object.'}
           />
-          <ChoiceField
-            label="Send"
-            hint={words.modeHint}
-            {...field('mode')}
-            choices={Object.entries(words.modes)}
-          />
+          <div class="field">
+            <Choices
+              label="Send"
+              choices={modes}
+              current={draft.mode}
+              onChoose={(mode) => {
+                const changed = { ...draft, mode };
+                setDraft(changed);
+                if (draft.destination !== '') setAsked(orderOf(changed));
+              }}
+            />
+            <p class="hint">{words.modeHint}</p>
+          </div>
           <TextField
             label="Per second"
             hint="Limits the load on the receiver."

@@ -96,13 +96,19 @@ function Arrow() {
 }
 
 function Delivered({ delivery }: { readonly delivery: Trace['deliveries'][number] }) {
-  const { deliveryId, destinationId, status, reason, attempts, nextDueAt, lastAttempt } = delivery;
+  const { deliveryId, destinationId, status, reason, attempts, nextDueAt, lastAttempt, resends } = delivery;
+  const sentAgain = resends.at(-1);
   return (
     <Node tone={toneOf(status)} title={<a href={hrefOf(['deliveries', deliveryId])}>{destinationId}</a>}>
       <span class="row">
         <Status of={status} /> <span class="quiet small">{attempts}×</span>
         {nextDueAt !== undefined && <Due at={nextDueAt} />}
       </span>
+      {sentAgain && (
+        <span class="quiet small">
+          Sent again <Time at={sentAgain.at} />
+        </span>
+      )}
       {status !== 'delivered' && <Reason of={reason} />}
       {lastAttempt?.urls.map(({ url, status, exchange }) => (
         <div key={url} class="stack tight">

@@ -1,7 +1,8 @@
 /**
  * The records of an audience in Kafka.
  *
- * - `audiences`, key `<source>/<trait>/<userId>`: the user is a member; a tombstone once the user has left.
+ * - `audiences`, key `<source>/<trait>/<userId>`: the user is a member, with the sync that has sent the member to a single
+ *   destination; a tombstone once the user has left.
  * - `audiences`, key `<source>/<trait>`, one in each partition: the mark of the latest sync. A sync that has read a partition
  *   up to its mark has read all records of earlier syncs there.
  * - `audiences.syncs`, key `<source>/<trait>`: the audience and its latest sync.
@@ -22,6 +23,14 @@ export interface Change {
   readonly isMember: boolean;
 }
 
+/** What `audiences` has of a user. */
+export interface CurrentMember extends Change {
+  /** When the user joined; of a member. */
+  readonly since?: string;
+  /** Whether this sync has sent the member to its destination. */
+  readonly isSent?: boolean;
+}
+
 export interface AudienceKey {
   readonly sourceId: string;
   readonly trait: string;
@@ -33,15 +42,21 @@ const instant = time('ISO 8601, UTC with milliseconds');
 /** What clients see of a sync. */
 export const syncSchema = Type.Object({
   id: Type.String(),
-  // The uploaded users become the members; or every member leaves, and the audience is deleted.
-  kind: Type.Enum(['replace', 'delete']),
+  // The uploaded users become the members; uploaded users join and leave; the members are sent to one destination; every member leaves,
+  // and the audience is deleted.
+  kind: Type.Enum(['replace', 'change', 'send', 'delete']),
+  destination: Type.Optional(
+    Type.String({ description: 'the destination that a sync of the kind send sends to' }),
+  ),
   // Interrupted: ended by a shutdown, a crash or a later sync, before everything was sent.
   state: Type.Enum(['running', 'done', 'failed', 'interrupted']),
   startedAt: instant,
   updatedAt: instant,
   read: count('lines of the upload'),
   members: count('distinct users in the upload'),
-  added: Type.Optional(count('users who join; set once the upload has been compared with the members')),
+  added: Type.Optional(
+    count('users who join, or members to send; set once the upload has been compared with the members'),
+  ),
   removed: Type.Optional(count('users who leave; set together with `added`')),
   total: Type.Optional(count('identify calls to send: `added` plus `removed`')),
   sent: count('identify calls sent'),
@@ -64,7 +79,7 @@ const firstUsers = (who: string) =>
 export const previewSchema = Type.Object({
   read: count('lines of the upload'),
   members: count('distinct users in the upload'),
-  added: count('users who would join'),
+  added: count('users who would join, or members who would be sent'),
   removed: count('users who would leave'),
   joining: firstUsers('join'),
   leaving: firstUsers('leave'),
@@ -74,6 +89,11 @@ export type AudiencePreview = ValueOf<typeof previewSchema>;
 export interface AudienceSync extends ValueOf<typeof syncSchema> {
   /** The id of the control instance that runs the sync. */
   readonly instance: string;
+}
+
+/** The id of a sync that sends the members to one destination. */
+export function sendId({ kind, id }: Pick<AudienceSync, 'kind' | 'id'>): string | undefined {
+  return kind === 'send' ? id : undefined;
 }
 
 export interface Audience extends AudienceKey {
@@ -98,15 +118,22 @@ export function decodeAudience(value: Buffer): Audience | undefined {
   return isAudience ? (audience as Audience) : undefined;
 }
 
-/** The identify call for a change, in the form that ingest writes. */
+/** The identify call for a change, in the form that ingest writes. That of a sync of the kind `send` selects its destination. */
 export function identifyRecord(
   topic: string,
-  { sourceId, trait }: AudienceKey,
-  syncId: string,
+  { sourceId, trait, sync: { id, destination } }: Audience,
   { userId, isMember }: Change,
   now: number,
 ): OutgoingRecord {
-  const call = { messageId: messageId(syncId, userId), userId, traits: { [trait]: isMember } };
+  const call = {
+    messageId: messageId(id, userId),
+    userId,
+    traits: { [trait]: isMember },
+    ...(destination !== undefined && {
+      // A destination may have the id All: it is then sent nothing, rather than every destination something.
+      integrations: { All: false, Webhooks: { [destination]: true, All: false } },
+    }),
+  };
   return callRecord(topic, sourceId, call, { type: 'identify', receivedAt: now });
 }
 
@@ -115,13 +142,19 @@ function messageId(syncId: string, userId: string): string {
   return `audience/${syncId}/${hash('sha256', userId, 'base64url').slice(0, 22)}`;
 }
 
+export interface MemberValue {
+  readonly since?: string | undefined;
+  /** The sync of the kind `send` that has sent the member. */
+  readonly sentBy?: string | undefined;
+}
+
 export function memberRecord(
   topic: string,
   key: AudienceKey,
   { userId, isMember }: Change,
-  since: string,
+  joined: MemberValue,
 ): OutgoingRecord {
-  const value = isMember ? JSON.stringify({ since }) : null;
+  const value = isMember ? JSON.stringify(joined) : null;
   return { topic, key: `${audienceKey(key)}/${userId}`, value };
 }
 
@@ -130,7 +163,7 @@ export function markRecord(topic: string, key: AudienceKey, mark: string, partit
 }
 
 export type MembershipRecord =
-  | { readonly kind: 'member'; readonly change: Change }
+  | { readonly kind: 'member'; readonly change: Change; readonly value: Buffer | null }
   | { readonly kind: 'mark'; readonly mark: string };
 
 /**
@@ -146,7 +179,7 @@ export function createMembershipReader(
   const wasDeleted = (userId: string, value: Buffer): boolean => {
     const until = users.deletedUntil(sourceId, userId);
     if (until === undefined) return false;
-    const { since } = JSON.parse(value.toString()) as { readonly since?: string };
+    const { since } = JSON.parse(value.toString()) as MemberValue;
     return Date.parse(since ?? '') <= until;
   };
   const slash = '/'.charCodeAt(0);
@@ -159,6 +192,16 @@ export function createMembershipReader(
     if (key[own.length] !== slash) return undefined;
     const userId = key.toString('utf8', own.length + 1);
     const isMember = value !== null && !wasDeleted(userId, value);
-    return { kind: 'member', change: { userId, isMember } };
+    return { kind: 'member', change: { userId, isMember }, value };
   };
+}
+
+/** @param syncId of a sync of the kind `send`; for others the value is not decoded */
+export function currentMember(
+  { change, value }: Extract<MembershipRecord, { readonly kind: 'member' }>,
+  syncId: string | undefined,
+): CurrentMember {
+  if (syncId === undefined || !change.isMember || value === null) return change;
+  const { since, sentBy } = JSON.parse(value.toString()) as MemberValue;
+  return { ...change, ...(since !== undefined && { since }), isSent: sentBy === syncId };
 }

@@ -6,7 +6,7 @@ import { audienceKey, decodeAudience, type Audience, type AudienceKey } from './
  * A running sync writes at least every five seconds. A sync that is silent for this long is considered interrupted. Longer
  * than the restart of a broker.
  */
-export const silentAfterMs = 30_000;
+const silentAfterMs = 30_000;
 
 export type AudienceView = Awaited<ReturnType<typeof openAudienceView>>;
 
@@ -29,8 +29,9 @@ export async function openAudienceView(kafka: Pick<Kafka, 'follow'>, topic: stri
   return {
     get: (key: AudienceKey) => audiences.get(audienceKey(key)),
     all: () => audiences.values(),
-    /** Milliseconds since this instance last read a record of the audience. */
-    silenceMs: (key: AudienceKey): number => performance.now() - (readAt.get(audienceKey(key)) ?? -Infinity),
+    /** By how long ago this instance has read the last record of the audience. */
+    isSilent: (key: AudienceKey): boolean =>
+      performance.now() - (readAt.get(audienceKey(key)) ?? -Infinity) > silentAfterMs,
     /** Resolves once every record that was readable at the call has been read. */
     refresh: () => follower.refresh(),
     close: () => follower.close(),

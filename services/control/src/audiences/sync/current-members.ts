@@ -8,7 +8,14 @@ import type { Kafka } from '@tailrace/kafka';
 import type { DeletedUsers } from '@tailrace/suppressions';
 import type { TopicNames } from '@tailrace/topology';
 import type { Membership } from './membership.ts';
-import { createMembershipReader, type AudienceKey, type Change } from '../state/records.ts';
+import {
+  createMembershipReader,
+  currentMember,
+  sendId,
+  type Audience,
+  type AudienceKey,
+  type CurrentMember,
+} from '../state/records.ts';
 
 /** When a mark is not readable yet because of an open transaction. */
 const retryReadMs = 200;
@@ -34,11 +41,14 @@ export async function addCurrentMembers(
   { audiences: topic }: Pick<TopicNames, 'audiences'>,
   {
     audience,
+    syncId,
     users,
     membership,
     signal,
   }: {
     readonly audience: AudienceKey;
+    /** Of a sync of the kind `send`. */
+    readonly syncId: string | undefined;
     readonly users: Pick<DeletedUsers, 'deletedUntil'>;
     readonly membership: Pick<Membership, 'addCurrent'>;
     readonly signal: AbortSignal;
@@ -50,7 +60,7 @@ export async function addCurrentMembers(
     membership.addCurrent(
       records.flatMap((record) => {
         const found = read(record);
-        return found?.kind === 'member' ? [found.change] : [];
+        return found?.kind === 'member' ? [currentMember(found, syncId)] : [];
       }),
     );
   }
@@ -59,11 +69,12 @@ export async function addCurrentMembers(
 export function createCurrentMembersReader(
   kafka: Pick<Kafka, 'scan'>,
   { audiences: topic }: Pick<TopicNames, 'audiences'>,
-  audience: AudienceKey,
+  audience: Audience,
   users: Pick<DeletedUsers, 'deletedUntil'>,
   signal: AbortSignal,
 ): CurrentMembersReader {
   const isStopping = (): boolean => signal.aborted;
+  const syncId = sendId(audience.sync);
   const read = createMembershipReader(audience, users);
   /** By partition: the next offset to read. */
   const nextOffsets = new Map<number, number>();
@@ -77,14 +88,14 @@ export function createCurrentMembersReader(
           Array.from(unread, (partition) => [partition, nextOffsets.get(partition) ?? 0]),
         );
         for await (const records of await kafka.scan({ topic, starts })) {
-          const changes: Change[] = [];
+          const current: CurrentMember[] = [];
           for (const record of records) {
             nextOffsets.set(record.partition, record.offset + 1);
             const found = read(record);
-            if (found?.kind === 'member') changes.push(found.change);
+            if (found?.kind === 'member') current.push(currentMember(found, syncId));
             else if (found?.mark === mark) unread.delete(record.partition);
           }
-          membership.addCurrent(changes);
+          membership.addCurrent(current);
           if (isStopping()) break;
           await onBatch();
         }

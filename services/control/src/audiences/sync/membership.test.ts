@@ -16,9 +16,9 @@ after(() => rm(folder, { recursive: true }));
 const isMember = (userId: string): Change => ({ userId, isMember: true });
 
 test('a membership returns the differences between current and wanted members in pages', () => {
-  const membership = openMembership(folder);
-  assert.equal(membership.addWanted(['ada', 'bob', 'cleo']), 3);
-  assert.equal(membership.addWanted(['bob', 'dan', 'dan']), 1);
+  const membership = openMembership(folder, 'replace');
+  assert.equal(membership.addWanted(['ada', 'bob', 'cleo'].map(isMember)), 3);
+  assert.equal(membership.addWanted(['bob', 'dan', 'dan'].map(isMember)), 1);
   membership.addCurrent([
     isMember('bob'),
     isMember('eve'),
@@ -35,19 +35,49 @@ test('a membership returns the differences between current and wanted members in
   membership.close();
 });
 
+test('a change sends only the users that it names, and the last change of a user counts', () => {
+  const membership = openMembership(folder, 'change');
+  const isNone = (userId: string): Change => ({ userId, isMember: false });
+  assert.equal(membership.addWanted([isMember('ada'), isNone('bob'), isNone('cleo'), isMember('cleo')]), 3);
+  assert.equal(membership.addWanted([isNone('dan')]), 1);
+  membership.addCurrent(['bob', 'cleo', 'eve'].map(isMember));
+  assert.deepEqual(membership.counts(), { before: 3, added: 1, removed: 1 });
+  assert.deepEqual(membership.changes(undefined, 10), [isMember('ada'), isNone('bob')]);
+  membership.close();
+});
+
+test('a send sends the members that it has not sent, with the time at which they joined', () => {
+  const membership = openMembership(folder, 'send');
+  const member = (userId: string, isSent: boolean) => ({
+    ...isMember(userId),
+    since: `of ${userId}`,
+    isSent,
+  });
+  membership.addCurrent([
+    member('ada', false),
+    member('bob', true),
+    member('cleo', false),
+    member('dan', false),
+  ]);
+  membership.addCurrent([member('cleo', true), { userId: 'dan', isMember: false }]);
+  assert.deepEqual(membership.counts(), { before: 3, added: 1, removed: 0 });
+  assert.deepEqual(membership.changes(undefined, 10), [{ ...isMember('ada'), since: 'of ada' }]);
+  membership.close();
+});
+
 test('a membership that may not grow refuses more members', () => {
-  const membership = openMembership(folder, 2 ** 20);
+  const membership = openMembership(folder, 'replace', 2 ** 20);
   const add = (): void => {
     for (let count = 0; count < 200; count += 1)
-      membership.addWanted(Array.from({ length: 500 }, (_, nth) => `user ${count}-${nth}`));
+      membership.addWanted(Array.from({ length: 500 }, (_, nth) => isMember(`user ${count}-${nth}`)));
   };
   assert.throws(add, { code: 'invalid-membership', message: /more than 1 MB of disk/ });
   membership.close();
 });
 
 test('the file of a membership is unlinked while it is in use', async () => {
-  const membership = openMembership(folder);
-  membership.addWanted(['ada']);
+  const membership = openMembership(folder, 'replace');
+  membership.addWanted([isMember('ada')]);
   assert.deepEqual(await readdir(folder), []);
   assert.deepEqual(membership.changes(undefined, 10), [isMember('ada')]);
   membership.close();
@@ -57,8 +87,8 @@ test('the differences equal those of two sets, for any ids', () => {
   const userId = fc.string({ unit: 'binary', minLength: 1, maxLength: 4 });
   fc.assert(
     fc.property(fc.array(userId), fc.array(userId), fc.integer({ min: 1, max: 5 }), (now, before, page) => {
-      const membership = openMembership(folder);
-      membership.addWanted(now);
+      const membership = openMembership(folder, 'replace');
+      membership.addWanted(now.map(isMember));
       membership.addCurrent(before.map(isMember));
       const found: Change[] = [];
       for (let next = membership.changes(undefined, page); next.length > 0;) {

@@ -1,15 +1,21 @@
 /**
  * Compares the current members with the wanted ones: one row for each user, in an SQLite file for the time of one sync, so
  * that a million users need disk rather than memory.
+ *
+ * A user is sent whose `was` differs from `wanted`. By the kind of the sync:
+ *
+ * - `replace`, `delete`: `was` is a member, `wanted` is on the list.
+ * - `change`: `was` is a member, `wanted` is as uploaded, and null for users that the upload does not name.
+ * - `send`: `was` is sent by this sync, `wanted` is a member.
  */
 import { TailraceError } from '@tailrace/errors';
 import { openScratch } from '../../records/scratch.ts';
-import type { Change } from '../state/records.ts';
+import type { AudienceSync, Change, CurrentMember } from '../state/records.ts';
 
 export interface MembershipCounts {
-  /** Current members that were added. */
+  /** Current members. */
   readonly before: number;
-  /** Users to join, and users to leave. */
+  /** Users to join or to send, and users to leave. */
   readonly added: number;
   readonly removed: number;
 }
@@ -28,28 +34,29 @@ const diskErrorCodes = [10, 13];
  * @param maxBytes of the file
  * @throws TailraceError (calls that write) `overloaded` on a full disk, and `invalid-membership` where the file would be too large
  */
-export function openMembership(folder: string, maxBytes = Infinity) {
+export function openMembership(folder: string, kind: AudienceSync['kind'], maxBytes = Infinity) {
+  const isSend = kind === 'send';
   const database = openScratch(
     folder,
     'audience-sync',
     cacheKb,
     `${Number.isFinite(maxBytes) ? `PRAGMA max_page_count = ${Math.floor(maxBytes / pageBytes)};` : ''}
-    CREATE TABLE users (id BLOB PRIMARY KEY, was INTEGER NOT NULL, wanted INTEGER NOT NULL) WITHOUT ROWID;`,
+    CREATE TABLE users (id BLOB PRIMARY KEY, was INTEGER NOT NULL, wanted INTEGER, since TEXT) WITHOUT ROWID;`,
   );
-  const addWanted = database.prepare(
-    `INSERT INTO users VALUES (?, 0, 1) ON CONFLICT DO UPDATE SET wanted = 1 WHERE wanted = 0`,
-  );
+  const addWanted = database.prepare(`INSERT INTO users VALUES (?, 0, ?, NULL) ON CONFLICT DO NOTHING`);
+  const setWanted = database.prepare(`UPDATE users SET wanted = ? WHERE id = ?`);
   const addCurrent = database.prepare(
-    `INSERT INTO users VALUES (?, ?, 0) ON CONFLICT DO UPDATE SET was = excluded.was`,
+    `INSERT INTO users VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET was = excluded.was
+     ${isSend ? ', wanted = excluded.wanted, since = excluded.since' : ''}`,
   );
   const count = database.prepare(`
-    SELECT coalesce(sum(was), 0) AS before,
+    SELECT coalesce(sum(${isSend ? 'wanted' : 'was'}), 0) AS before,
            coalesce(sum(wanted > was), 0) AS added,
            coalesce(sum(was > wanted), 0) AS removed
       FROM users`);
   const pageCount = database.prepare('PRAGMA page_count');
   const changes = database.prepare(
-    `SELECT id, wanted FROM users WHERE id > ? AND was <> wanted ORDER BY id LIMIT ?`,
+    `SELECT id, wanted, since FROM users WHERE id > ? AND was <> wanted ORDER BY id LIMIT ?`,
   );
 
   const first = database.prepare(
@@ -79,25 +86,42 @@ export function openMembership(folder: string, maxBytes = Infinity) {
   };
 
   return {
-    /** Adds wanted members. Returns how many were new. */
-    addWanted: (userIds: readonly string[]): number =>
+    /** Adds users of the upload, before the current members; the last change of a user counts. Returns how many were new. */
+    addWanted: (users: readonly Change[]): number =>
       inTransaction(() => {
         let added = 0;
-        for (const userId of userIds) added += Number(addWanted.run(Buffer.from(userId)).changes);
+        for (const { userId, isMember } of users) {
+          const id = Buffer.from(userId);
+          const isNew = addWanted.run(id, Number(isMember)).changes === 1;
+          if (isNew) added += 1;
+          else setWanted.run(Number(isMember), id);
+        }
         return added;
       }),
     /** Adds current members; the last change of a user counts. */
-    addCurrent(users: readonly Change[]): void {
+    addCurrent(users: readonly CurrentMember[]): void {
       inTransaction(() => {
-        for (const { userId, isMember } of users) addCurrent.run(Buffer.from(userId), Number(isMember));
+        for (const { userId, isMember, isSent, since } of users) {
+          const id = Buffer.from(userId);
+          if (isSend) addCurrent.run(id, Number(isSent ?? false), Number(isMember), since ?? null);
+          else addCurrent.run(id, Number(isMember), kind === 'change' ? null : 0, null);
+        }
       });
     },
     counts: (): MembershipCounts => ({ ...(count.get() as unknown as MembershipCounts) }),
     /** The first `limit` differences of users after `after`, in byte order. */
-    changes(after = '', limit: number): Change[] {
+    changes(after = '', limit: number): CurrentMember[] {
       // Ids are stored as blobs: SQLite text ends at a NUL, which an id may contain.
-      const rows = changes.all(Buffer.from(after), limit) as { id: Uint8Array; wanted: number }[];
-      return rows.map(({ id, wanted }) => ({ userId: Buffer.from(id).toString(), isMember: wanted === 1 }));
+      const rows = changes.all(Buffer.from(after), limit) as unknown as readonly {
+        readonly id: Uint8Array;
+        readonly wanted: number;
+        readonly since: string | null;
+      }[];
+      return rows.map(({ id, wanted, since }) => ({
+        userId: Buffer.from(id).toString(),
+        isMember: wanted === 1,
+        ...(since !== null && { since }),
+      }));
     },
     /** The first users who join, or who leave, in byte order. */
     first(joins: boolean, limit: number): string[] {

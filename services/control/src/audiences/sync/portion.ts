@@ -1,7 +1,7 @@
 /** A portion: the changes that one transaction writes, each as an identify call and a membership record. */
 import type { ExclusiveRecord, OutgoingRecord, Partitioner } from '@tailrace/kafka';
 import type { TopicNames } from '@tailrace/topology';
-import { identifyRecord, memberRecord, type Audience, type Change } from '../state/records.ts';
+import { identifyRecord, memberRecord, sendId, type Audience, type CurrentMember } from '../state/records.ts';
 
 export const maxPortion = { records: 2_000, bytes: 640 * 1024 };
 
@@ -11,8 +11,8 @@ export interface Portion {
   readonly count: number;
   /** Changes that are left out. */
   readonly refused: number;
-  readonly joined: number;
-  readonly left: number;
+  /** How many members the audience gains by it, or loses. */
+  readonly gain: number;
   /** The user of the last change, also where it is left out. */
   readonly lastUser: string;
 }
@@ -25,34 +25,34 @@ export interface Portion {
 export function createPortion(
   names: Pick<TopicNames, 'events' | 'audiences'>,
   audience: Audience,
-  changes: readonly Change[],
+  changes: readonly CurrentMember[],
   partitioners: { readonly events: Partitioner; readonly members: Partitioner },
   isRefused: (userId: string) => boolean,
 ): Portion {
   const now = Date.now();
-  const since = new Date(now).toISOString();
+  const joinedNow = new Date(now).toISOString();
+  const sentBy = sendId(audience.sync);
   const records: ExclusiveRecord[] = [];
-  const portion = { records, count: 0, refused: 0, joined: 0, left: 0, lastUser: '' };
+  const portion = { records, count: 0, refused: 0, gain: 0, lastUser: '' };
   let bytes = 0;
   for (const change of changes) {
+    const { since = joinedNow } = change;
+    const member = memberRecord(names.audiences, audience, change, { since, sentBy });
     if (isRefused(change.userId)) {
       portion.refused += 1;
       portion.lastUser = change.userId;
       // Of a deleted audience nothing is kept.
       if (audience.sync.kind !== 'delete') continue;
-      const member = memberRecord(names.audiences, audience, change, since);
       records.push(inPartition(member, partitioners.members));
       continue;
     }
-    const identify = identifyRecord(names.events, audience, audience.sync.id, change, now);
-    const member = memberRecord(names.audiences, audience, change, since);
+    const identify = identifyRecord(names.events, audience, change, now);
     bytes += sizeOf(identify) + sizeOf(member);
     if (portion.count > 0 && bytes > maxPortion.bytes) break;
     records.push(inPartition(identify, partitioners.events), inPartition(member, partitioners.members));
     portion.count += 1;
     portion.lastUser = change.userId;
-    if (change.isMember) portion.joined += 1;
-    else portion.left += 1;
+    if (sentBy === undefined) portion.gain += change.isMember ? 1 : -1;
   }
   return portion;
 }

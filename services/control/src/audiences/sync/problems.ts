@@ -16,6 +16,12 @@ export const sourceUnavailableProblem: Problem = {
   message: 'The source was disabled or deleted. Enable it, and sync again: only the rest is sent.',
 };
 
+export const destinationUnavailableProblem: Problem = {
+  code: 'conflict',
+  message:
+    'The destination was disabled, disconnected or deleted. Connect and enable it, and sync again: only the rest is sent.',
+};
+
 export const stoppedProblem: Problem = {
   code: 'shutting-down',
   message: 'The control service was stopped. Sync again: only the rest is sent.',

@@ -11,14 +11,19 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ConfigView } from '@tailrace/config';
 import { RateLimiter } from '@tailrace/deadletters';
-import { isTailraceError } from '@tailrace/errors';
+import { isTailraceError, TailraceError } from '@tailrace/errors';
 import type { ExclusivePublisher, Kafka, Partitioner } from '@tailrace/kafka';
 import type { TopicNames } from '@tailrace/topology';
 import { createCurrentMembersReader, type CurrentMembersReader } from './current-members.ts';
 import type { Membership } from './membership.ts';
 import { createPortion, maxPortion } from './portion.ts';
-import { sourceUnavailableProblem, supersededProblem, type Problem } from './problems.ts';
-import { audienceKey, markRecord, type Audience } from '../state/records.ts';
+import {
+  destinationUnavailableProblem,
+  sourceUnavailableProblem,
+  supersededProblem,
+  type Problem,
+} from './problems.ts';
+import { audienceKey, markRecord, type Audience, type AudienceSync } from '../state/records.ts';
 import type { AudienceView } from '../state/view.ts';
 import type { SuppressionStore } from '../../suppressions/store.ts';
 import { SyncState } from './state.ts';
@@ -32,9 +37,9 @@ export type AudienceUsers = Pick<
 export interface SyncDependencies {
   readonly kafka: Pick<Kafka, 'exclusivePublisher' | 'partitioner' | 'scan'>;
   readonly names: Pick<TopicNames, 'events' | 'audiences' | 'audiencesSyncs'>;
-  readonly config: Pick<ConfigView, 'source'>;
+  readonly config: Pick<ConfigView, 'source' | 'destination'>;
   readonly users: AudienceUsers;
-  readonly view: Pick<AudienceView, 'get' | 'refresh'>;
+  readonly view: Pick<AudienceView, 'get' | 'isSilent' | 'refresh'>;
 }
 
 export interface SyncOptions {
@@ -68,8 +73,8 @@ export function publisherId(names: Pick<TopicNames, 'audiences'>, audience: Audi
   return `${names.audiences}/${audienceKey(audience)}`;
 }
 
-/** `source-unavailable`: the router would reject calls of the source. */
-type PassEnd = 'done' | 'stopped' | 'source-unavailable';
+/** A problem: the router would reject calls of the source, or not deliver them to the destination. */
+type PassEnd = 'done' | 'stopped' | Problem;
 
 interface Partitioners {
   readonly events: Partitioner;
@@ -157,6 +162,20 @@ export class Sync {
     return latest !== undefined && latest !== this.#state.audience.sync.id && latest !== this.#previousSyncId;
   }
 
+  /**
+   * A change and a send end no sync that has begun since they were asked for: fenced by this one, it finds no later record, and
+   * goes on.
+   */
+  async #yield(): Promise<void> {
+    const { view } = this.#deps;
+    const { audience } = this.#state;
+    if (takesOver(audience.sync)) return;
+    await view.refresh();
+    if (view.get(audience)?.sync.state === 'running' && !view.isSilent(audience)) {
+      throw otherRuns(audience.name);
+    }
+  }
+
   /** Fences earlier syncs, reads the current members, sends the differences, and records the end. */
   async #pass(): Promise<void> {
     const { kafka, names } = this.#deps;
@@ -167,6 +186,7 @@ export class Sync {
     const id = publisherId(names, this.#state.audience);
     const publisher = await kafka.exclusivePublisher(id, { transactionTimeoutMs });
     try {
+      if (!this.#started) await this.#yield();
       const end = await this.#sendDifferences(publisher, partitioners);
       await this.#finish(publisher, end, partitioners.members.partitions);
     } finally {
@@ -229,13 +249,11 @@ export class Sync {
         this.#state.set({ refused: (this.#state.audience.sync.refused ?? 0) + portion.refused });
       await this.#waitForRate(publisher);
       if (signal.aborted) return 'stopped';
-      if (!this.#isSourceEnabled()) return 'source-unavailable';
+      const unavailable = this.#unavailable();
+      if (unavailable) return unavailable;
       this.#rateLimiter.spend(portion.count);
       const { sync, members } = this.#state.audience;
-      const next = this.#state.with(
-        { sent: sync.sent + portion.count },
-        members + portion.joined - portion.left,
-      );
+      const next = this.#state.with({ sent: sync.sent + portion.count }, members + portion.gain);
       await this.#state.publish(publisher, portion.records, next);
     }
   }
@@ -259,9 +277,15 @@ export class Sync {
     }
   }
 
-  /** The router rejects calls of an unknown or disabled source: the membership would be recorded, but not delivered. */
-  #isSourceEnabled(): boolean {
-    return this.#deps.config.source(this.#state.audience.sourceId)?.enabled === true;
+  /** Then the membership would be recorded, but not delivered. */
+  #unavailable(): Problem | undefined {
+    const { config } = this.#deps;
+    const { sourceId, sync } = this.#state.audience;
+    if (config.source(sourceId)?.enabled !== true) return sourceUnavailableProblem;
+    if (sync.destination === undefined) return undefined;
+    const destination = config.destination(sync.destination);
+    const isReached = destination?.enabled === true && destination.sources.includes(sourceId);
+    return isReached ? undefined : destinationUnavailableProblem;
   }
 
   async #finish(publisher: ExclusivePublisher, end: PassEnd, partitions: number): Promise<void> {
@@ -271,18 +295,26 @@ export class Sync {
         [],
         this.#state.with({ state: 'interrupted', problem: this.#stopProblem }),
       );
-    } else if (end === 'source-unavailable') {
-      await this.#state.publish(
-        publisher,
-        [],
-        this.#state.with({ state: 'failed', problem: sourceUnavailableProblem }),
-      );
-    } else if (this.#state.audience.sync.kind === 'replace') {
-      await this.#state.publish(publisher, [], this.#state.with({ state: 'done' }));
-    } else {
+    } else if (end !== 'done') {
+      await this.#state.publish(publisher, [], this.#state.with({ state: 'failed', problem: end }));
+    } else if (this.#state.audience.sync.kind === 'delete') {
       await this.#state.publishTombstones(publisher, partitions);
+    } else {
+      await this.#state.publish(publisher, [], this.#state.with({ state: 'done' }));
     }
   }
+}
+
+/** Whether the sync ends one of the same audience that runs: it says of every user whether she is a member. */
+export function takesOver({ kind }: Pick<AudienceSync, 'kind'>): boolean {
+  return kind === 'replace' || kind === 'delete';
+}
+
+export function otherRuns(name: string): TailraceError {
+  return new TailraceError(
+    'conflict',
+    `A sync of the audience ${JSON.stringify(name)} is running. Send this again when it has ended. Nothing was changed.`,
+  );
 }
 
 async function pause(ms: number, signal: AbortSignal): Promise<void> {
