@@ -12,6 +12,8 @@ import { toolPath } from '../tools/tools.ts';
 export interface Tinyproxy {
   readonly url: string;
   readonly port: number;
+  /** For files of the test; it is removed after it. */
+  readonly folder: string;
   /** Kills it, with all its connections. */
   kill(): Promise<void>;
   /** Starts it again, on the same port. */
@@ -44,6 +46,7 @@ export async function startTinyproxy(t: TestContext, credentials?: string): Prom
   return {
     url: `http://127.0.0.1:${port}`,
     port,
+    folder: folder.path,
     async kill() {
       await program[Symbol.asyncDispose]();
     },
