@@ -2,7 +2,9 @@
 import type { ComponentChildren } from 'preact';
 import type { ApiError } from '../api/client.ts';
 import { useState } from 'preact/hooks';
-import { Button } from './button.tsx';
+import { hrefOf } from '../url/location.ts';
+import { Button, LinkButton } from './button.tsx';
+import { Card, PageHead } from './card.tsx';
 import { Dialog } from './dialog.tsx';
 import { problemOf } from './field.tsx';
 import { useSubmission } from './form.ts';
@@ -44,6 +46,27 @@ export function Form(props: FormProps) {
         {beside}
       </div>
     </form>
+  );
+}
+
+interface CreateFormProps extends Pick<FormProps, 'children' | 'state' | 'onSubmit'> {
+  /** Of the page and of the button. */
+  readonly title: string;
+  readonly lead: string;
+  /** The page to return to. */
+  readonly list: string;
+}
+
+/** The page that creates an entry. */
+export function CreatePage({ title, lead, list, ...form }: CreateFormProps) {
+  const cancel = <LinkButton href={hrefOf([list])}>Cancel</LinkButton>;
+  return (
+    <>
+      <PageHead title={title} lead={lead} />
+      <Card>
+        <Form {...form} action={title} kind="main-action" beside={cancel} />
+      </Card>
+    </>
   );
 }
 

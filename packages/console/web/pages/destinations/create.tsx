@@ -4,7 +4,7 @@ import { api, ask } from '../../api/client.ts';
 import { useGet } from '../../api/resource.ts';
 import { LinkButton } from '../../parts/button.tsx';
 import { Card, PageHead, PageOfEntry } from '../../parts/card.tsx';
-import { Form, useForm } from '../../parts/entry-form.tsx';
+import { CreatePage, useForm } from '../../parts/entry-form.tsx';
 import { CheckField, problemOf } from '../../parts/field.tsx';
 import { toast } from '../../parts/notes.tsx';
 import { IdField } from '../../parts/id-field.tsx';
@@ -65,26 +65,16 @@ function NewForm({ type, source }: { readonly type: string; readonly source: str
   );
   const { error } = form.state;
   return (
-    <>
-      <PageHead title={words.title} lead={`Type: ${type}`} />
-      <Card>
-        <Form
-          {...form}
-          action="Create a destination"
-          kind="main-action"
-          beside={<LinkButton href={hrefOf(['destinations'])}>Cancel</LinkButton>}
-        >
-          <DestinationFields draft={draft} onDraft={setDraft} error={error}>
-            <IdField name={draft.name} value={typedId} onValue={setId} problem={problemOf(error, 'id')} />
-          </DestinationFields>
-          <CheckField
-            label="Enable immediately"
-            hint={words.isEnabledHint}
-            value={isEnabled}
-            onValue={setEnabled}
-          />
-        </Form>
-      </Card>
-    </>
+    <CreatePage {...form} title={words.title} lead={`Type: ${type}`} list="destinations">
+      <DestinationFields draft={draft} onDraft={setDraft} error={error}>
+        <IdField name={draft.name} value={typedId} onValue={setId} problem={problemOf(error, 'id')} />
+      </DestinationFields>
+      <CheckField
+        label="Enable immediately"
+        hint={words.isEnabledHint}
+        value={isEnabled}
+        onValue={setEnabled}
+      />
+    </CreatePage>
   );
 }

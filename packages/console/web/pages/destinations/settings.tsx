@@ -1,10 +1,8 @@
 /** The settings of a destination, its secret, and its removal. */
 import { api, ask } from '../../api/client.ts';
-import { Card } from '../../parts/card.tsx';
 import { DeleteCard } from '../../parts/delete-card.tsx';
-import { Form } from '../../parts/entry-form.tsx';
-import { useEntryForm, type Loss, type VersionProps } from '../../versions/change.ts';
-import { ConflictCard } from '../../versions/conflict.tsx';
+import type { Loss, VersionProps } from '../../versions/change.ts';
+import { SettingsForm } from '../../versions/settings-form.tsx';
 import { draftOf, entryOf, type Destination } from './draft.ts';
 import { DestinationFields } from './fields.tsx';
 import { isolated } from '../../text/isolated.ts';
@@ -18,12 +16,14 @@ const words = {
     'Later events are not delivered to it, and its pending deliveries become dead letters. Its settings and its secret are deleted.',
 };
 
+const form = { kind: 'destination', requests, draftOf, entryOf, lossOf, fields: DestinationFields } as const;
+
 export function DestinationSettings({ version, onVersion }: VersionProps<Destination>) {
   const { id } = version.data;
   const params = { path: { id } };
   return (
     <div class="stack">
-      <Fields version={version} onVersion={onVersion} />
+      <SettingsForm of={form} version={version} onVersion={onVersion} />
       {version.data.settings.sharedSecret !== undefined && (
         <RotateSecret version={version} onVersion={onVersion} />
       )}
@@ -46,24 +46,4 @@ function lossOf(before: Destination, after: Destination): Loss<Destination> | un
   const title = `Disconnect ${lost.join(', ')}?`;
   const question = { title, message: words.disconnectMessage, action: 'Disconnect' };
   return { question, fields: ['sources'] };
-}
-
-function Fields(props: VersionProps<Destination>) {
-  const { draft, setDraft, base, change } = useEntryForm(props, requests, draftOf, lossOf);
-  const { divergence, error } = change;
-  if (divergence) {
-    return <ConflictCard kind="destination" change={change} divergence={divergence} />;
-  }
-  return (
-    <Card title="Settings">
-      <Form
-        state={change}
-        onSubmit={() => change.save(entryOf(draft, base.data))}
-        action="Save"
-        kind="main-action"
-      >
-        <DestinationFields draft={draft} onDraft={setDraft} error={error} />
-      </Form>
-    </Card>
-  );
 }

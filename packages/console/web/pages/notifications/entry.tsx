@@ -3,10 +3,10 @@ import { useState } from 'preact/hooks';
 import { api, ask, type Schema } from '../../api/client.ts';
 import { useGet, useResource } from '../../api/resource.ts';
 import { may } from '../../api/session.ts';
-import { Button, LinkButton } from '../../parts/button.tsx';
+import { Button } from '../../parts/button.tsx';
 import { Card, PageHead, PageOfEntry } from '../../parts/card.tsx';
 import { DeleteCard } from '../../parts/delete-card.tsx';
-import { Form, useForm } from '../../parts/entry-form.tsx';
+import { CreatePage, useForm } from '../../parts/entry-form.tsx';
 import { problemOf } from '../../parts/field.tsx';
 import { attempt, toast } from '../../parts/notes.tsx';
 import { IdField } from '../../parts/id-field.tsx';
@@ -14,15 +14,15 @@ import { idOf } from '../../parts/proposed-id.ts';
 import { Badge, Status } from '../../parts/status.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { goFrom, hrefOf, place } from '../../url/location.ts';
-import { useEntryForm, type VersionProps } from '../../versions/change.ts';
-import { ConflictCard } from '../../versions/conflict.tsx';
 import { requestsOf } from '../../versions/requests.ts';
-import { draftOf, entryOf, newDraft, type Notification } from './draft.ts';
+import { SettingsForm } from '../../versions/settings-form.tsx';
+import { draftOf, entryOf, newDraft } from './draft.ts';
 import { NotificationFields } from './fields.tsx';
 
 const statusEveryMs = 5_000;
 
 const requests = requestsOf('/v1/notifications/{id}');
+const settings = { kind: 'notification', requests, draftOf, entryOf, fields: NotificationFields } as const;
 
 export function CreateNotification() {
   const [typedId, setId] = useState<string>();
@@ -36,24 +36,16 @@ export function CreateNotification() {
   });
   const { error } = form.state;
   return (
-    <>
-      <PageHead
-        title="Create a notification"
-        lead="One message when a problem begins, and one when it is over."
-      />
-      <Card>
-        <Form
-          {...form}
-          action="Create a notification"
-          kind="main-action"
-          beside={<LinkButton href={hrefOf(['notifications'])}>Cancel</LinkButton>}
-        >
-          <NotificationFields draft={draft} onDraft={setDraft} error={error}>
-            <IdField name={draft.name} value={typedId} onValue={setId} problem={problemOf(error, 'id')} />
-          </NotificationFields>
-        </Form>
-      </Card>
-    </>
+    <CreatePage
+      {...form}
+      title="Create a notification"
+      lead="One message when a problem begins, and one when it is over."
+      list="notifications"
+    >
+      <NotificationFields draft={draft} onDraft={setDraft} error={error}>
+        <IdField name={draft.name} value={typedId} onValue={setId} problem={problemOf(error, 'id')} />
+      </NotificationFields>
+    </CreatePage>
   );
 }
 
@@ -83,7 +75,7 @@ export function NotificationPage({ id }: { readonly id: string }) {
       <LatestCard id={id} />
       {may('write') && (
         <>
-          <Fields version={version} onVersion={set} />
+          <SettingsForm of={settings} version={version} onVersion={set} />
           <DeleteCard
             kind="notification"
             id={id}
@@ -154,26 +146,6 @@ function LatestCard({ id }: { readonly id: string }) {
           {!state || state.openCount === 0 ? 'No open problems.' : `Open problems: ${state.openCount}`}
         </p>
       </div>
-    </Card>
-  );
-}
-
-function Fields(props: VersionProps<Notification>) {
-  const { draft, setDraft, base, change } = useEntryForm(props, requests, draftOf);
-  const { divergence, error } = change;
-  if (divergence) {
-    return <ConflictCard kind="notification" change={change} divergence={divergence} />;
-  }
-  return (
-    <Card title="Settings">
-      <Form
-        state={change}
-        onSubmit={() => change.save(entryOf(draft, base.data))}
-        action="Save"
-        kind="main-action"
-      >
-        <NotificationFields draft={draft} onDraft={setDraft} error={error} />
-      </Form>
     </Card>
   );
 }

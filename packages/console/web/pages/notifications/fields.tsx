@@ -1,9 +1,8 @@
 /** The form of a notification. */
-import type { ComponentChildren } from 'preact';
-import type { ApiError } from '../../api/client.ts';
 import { EntriesField } from '../../lists/entry-choice.tsx';
 import { fieldsOf } from '../../parts/entry-form.tsx';
 import { CheckField, ChoiceField, problemOf, TextField } from '../../parts/field.tsx';
+import type { FieldsProps } from '../../versions/settings-form.tsx';
 import { events, type Channel, type Draft } from './draft.ts';
 
 const words = {
@@ -29,15 +28,7 @@ const words = {
   silences: { '15m': '15 minutes', '1h': '1 hour', '6h': '6 hours', '24h': '1 day', '7d': '7 days' },
 };
 
-interface NotificationFieldsProps {
-  readonly draft: Draft;
-  readonly onDraft: (draft: Draft) => void;
-  readonly error: ApiError | undefined;
-  /** After the name. */
-  readonly children?: ComponentChildren;
-}
-
-export function NotificationFields({ draft, onDraft, error, children }: NotificationFieldsProps) {
+export function NotificationFields({ draft, onDraft, error, children }: FieldsProps<Draft>) {
   const field = fieldsOf(draft, onDraft, error);
   const within = (path: string, name: keyof Draft) => ({
     ...field(name),
@@ -124,7 +115,7 @@ export function NotificationFields({ draft, onDraft, error, children }: Notifica
   );
 }
 
-function EmailFields({ draft, onDraft, error }: Omit<NotificationFieldsProps, 'children'>) {
+function EmailFields({ draft, onDraft, error }: FieldsProps<Draft>) {
   const field = fieldsOf(draft, onDraft);
   const text = (name: 'from' | 'server' | 'user' | 'password' | 'to') => ({
     value: draft[name],

@@ -1,12 +1,10 @@
 import { api, ask } from '../../api/client.ts';
-import { LinkButton } from '../../parts/button.tsx';
-import { Card, PageHead } from '../../parts/card.tsx';
-import { Form, useForm } from '../../parts/entry-form.tsx';
+import { CreatePage, useForm } from '../../parts/entry-form.tsx';
 import { TextField } from '../../parts/field.tsx';
 import { toast } from '../../parts/notes.tsx';
 import { IdField } from '../../parts/id-field.tsx';
 import { idOf } from '../../parts/proposed-id.ts';
-import { goFrom, hrefOf, place } from '../../url/location.ts';
+import { goFrom, place } from '../../url/location.ts';
 
 interface Draft {
   readonly name: string;
@@ -23,27 +21,19 @@ export function CreateSource() {
     goFrom(begin, ['sources', source.id]);
   });
   return (
-    <>
-      <PageHead
-        title="Create a source"
-        lead="A source is an application that sends events. Each has its own write keys."
+    <CreatePage
+      {...form}
+      title="Create a source"
+      lead="A source is an application that sends events. Each has its own write keys."
+      list="sources"
+    >
+      <TextField
+        label="Name"
+        hint="Display name. You can change it at any time."
+        {...field('name')}
+        autofocus
       />
-      <Card>
-        <Form
-          {...form}
-          action="Create a source"
-          kind="main-action"
-          beside={<LinkButton href={hrefOf(['sources'])}>Cancel</LinkButton>}
-        >
-          <TextField
-            label="Name"
-            hint="Display name. You can change it at any time."
-            {...field('name')}
-            autofocus
-          />
-          <IdField name={draft.name} {...field('id')} />
-        </Form>
-      </Card>
-    </>
+      <IdField name={draft.name} {...field('id')} />
+    </CreatePage>
   );
 }

@@ -1,13 +1,12 @@
 /** The settings of a source, its write keys, and its removal. */
 import { api, ask } from '../../api/client.ts';
-import { Card } from '../../parts/card.tsx';
 import { DeleteCard } from '../../parts/delete-card.tsx';
-import { fieldsOf, Form } from '../../parts/entry-form.tsx';
+import { fieldsOf } from '../../parts/entry-form.tsx';
 import { CheckField, TextField } from '../../parts/field.tsx';
 import { numberOf } from '../../parts/form.ts';
-import { useEntryForm, type Loss, type VersionProps } from '../../versions/change.ts';
-import { ConflictCard } from '../../versions/conflict.tsx';
+import type { Loss, VersionProps } from '../../versions/change.ts';
 import { omit } from '../../versions/omit.ts';
+import { SettingsForm, type FieldsProps } from '../../versions/settings-form.tsx';
 import { requests, type Source } from './requests.ts';
 import { WriteKeys } from './write-keys.tsx';
 
@@ -22,12 +21,14 @@ const words = {
     'Adds the IP address of the sender to events without context.ip. Behind a proxy, ingest needs TAILRACE_TRUSTED_PROXIES.',
 };
 
+const form = { kind: 'source', requests, draftOf, entryOf, lossOf, fields: SourceFields } as const;
+
 export function SourceSettings({ version, onVersion }: VersionProps<Source>) {
   const { id } = version.data;
   const params = { path: { id } };
   return (
     <div class="stack">
-      <Fields version={version} onVersion={onVersion} />
+      <SettingsForm of={form} version={version} onVersion={onVersion} />
       <WriteKeys version={version} onVersion={onVersion} />
       <DeleteCard
         kind="source"
@@ -72,35 +73,23 @@ function lossOf(before: Source, after: Source): Loss<Source> | undefined {
   return { question, fields: ['enabled'] };
 }
 
-function Fields(props: VersionProps<Source>) {
-  const { draft, setDraft, base, change } = useEntryForm(props, requests, draftOf, lossOf);
-  const { divergence } = change;
-  if (divergence) {
-    return <ConflictCard kind="source" change={change} divergence={divergence} />;
-  }
-  const field = fieldsOf(draft, setDraft, change.error);
+function SourceFields({ draft, onDraft, error }: FieldsProps<Draft>) {
+  const field = fieldsOf(draft, onDraft, error);
   return (
-    <Card title="Settings">
-      <Form
-        state={change}
-        onSubmit={() => change.save(entryOf(draft, base.data))}
-        action="Save"
-        kind="main-action"
-      >
-        <TextField label="Name" hint="Display name. You can change it at any time." {...field('name')} />
-        <TextField label="Max calls per second" hint={words.rateLimitHint} {...field('rateLimit')} />
-        <TextField
-          label="Max bytes per second"
-          hint="Calls above the limit are refused with 429. Leave empty for 10 MB."
-          {...field('rateLimitBytes')}
-        />
-        <CheckField label="Add IP addresses to events" hint={words.addIpHint} {...field('addIp')} />
-        <CheckField
-          label="Enabled"
-          hint="Calls from a disabled source are rejected and never delivered."
-          {...field('enabled')}
-        />
-      </Form>
-    </Card>
+    <>
+      <TextField label="Name" hint="Display name. You can change it at any time." {...field('name')} />
+      <TextField label="Max calls per second" hint={words.rateLimitHint} {...field('rateLimit')} />
+      <TextField
+        label="Max bytes per second"
+        hint="Calls above the limit are refused with 429. Leave empty for 10 MB."
+        {...field('rateLimitBytes')}
+      />
+      <CheckField label="Add IP addresses to events" hint={words.addIpHint} {...field('addIp')} />
+      <CheckField
+        label="Enabled"
+        hint="Calls from a disabled source are rejected and never delivered."
+        {...field('enabled')}
+      />
+    </>
   );
 }
