@@ -13,7 +13,6 @@ import {
   serviceSettings,
   topicSettings,
   trustedProxies,
-  type SettingsOf,
 } from '@tailrace/service';
 import Type from 'typebox';
 
@@ -118,5 +117,3 @@ export const settings = Type.Object({
   }),
   ...receiverSettings(),
 });
-
-export type ControlSettings = SettingsOf<typeof settings>;

@@ -1,5 +1,4 @@
 /** The routes of notifications: list, create, read, replace, update, delete, test, and what becomes of them. */
-import { randomBytes } from 'node:crypto';
 import {
   builtInSource,
   checkNotification,
@@ -20,20 +19,13 @@ import Type from 'typebox';
 import { Places } from '../access/places.ts';
 import { notificationBodies } from '../configuration/entry/bodies.ts';
 import { entriesOf, requireValid } from '../configuration/entry/change.ts';
-import { destinationErrors } from '../configuration/destinations/routes.ts';
-import { routesOf, type Api } from '../http/api.ts';
+import { entryRoutes } from '../configuration/entry/routes.ts';
+import { secretErrors } from '../configuration/destinations/routes.ts';
+import type { Api } from '../http/api.ts';
 import { audit } from '../http/audit.ts';
 import { entryNotFound } from '../http/errors.ts';
 import { pageInOrder, pageOf, pageQuery } from '../http/page.ts';
-import {
-  documentOnly,
-  etagHeader,
-  ifMatch,
-  named,
-  namedObject,
-  optionalText,
-  time,
-} from '../http/schemas.ts';
+import { documentOnly, ifMatch, named, namedObject, optionalText, time } from '../http/schemas.ts';
 import { testMessage } from './message.ts';
 import type { Notifier } from './notifier.ts';
 import type { Messenger } from './send.ts';
@@ -42,7 +34,6 @@ const shown = documentOnly(
   named('Notification', notificationSchema),
   'a notification with a mask for each secret',
 );
-const answer = { 200: { ...shown, headers: etagHeader } };
 const listedIncidents = 20;
 
 const statusSchema = namedObject('NotificationStatus', {
@@ -74,8 +65,21 @@ export interface NotificationNeeds {
 }
 
 export function notificationRoutes(app: Api, { config, messenger, notifier }: NotificationNeeds): void {
-  const route = routesOf(app, 'Notifications');
-  const entries = entriesOf(config, { kind: 'notification', load, valid, show: maskNotification });
+  const kind = 'notification';
+  const entries = entriesOf(config, { kind, load, valid, show: maskNotification });
+  const route = entryRoutes(app, {
+    tag: 'Notifications',
+    kind,
+    entries,
+    bodies: notificationBodies,
+    shown,
+    errors: secretErrors,
+    idPrefix: 'ntf',
+    about: {
+      create: `A missing id is generated. There are at most ${maxNotifications}.`,
+      replace: 'A mask keeps the stored secret.',
+    },
+  });
   const places = new Places('notificationTests');
 
   route.get('/notifications', {
@@ -87,45 +91,6 @@ export function notificationRoutes(app: Api, { config, messenger, notifier }: No
       const { items, ...rest } = pageInOrder('notifications', config.notifications(), query, ({ id }) => id);
       return { items: items.map(maskNotification), ...rest };
     },
-  });
-
-  route.post('/notifications', {
-    operationId: 'createNotification',
-    summary: 'Create a notification',
-    description: `A missing id is generated. There are at most ${maxNotifications}.`,
-    body: notificationBodies.created,
-    response: { 201: { ...shown, headers: { ...etagHeader, Location: { type: 'string' } } } },
-    errors: [...destinationErrors, 'conflict'],
-    handler: (request, reply) =>
-      entries.create(request, reply, { id: `ntf_${randomBytes(5).toString('hex')}` }),
-  });
-
-  route.get('/notifications/:id', {
-    operationId: 'getNotification',
-    summary: 'Get a notification',
-    response: answer,
-    handler: (request, reply) => entries.get(request, reply),
-  });
-
-  route.put('/notifications/:id', {
-    operationId: 'replaceNotification',
-    summary: 'Replace a notification',
-    description: 'A mask keeps the stored secret.',
-    headers: ifMatch,
-    body: notificationBodies.replacement,
-    response: answer,
-    errors: destinationErrors,
-    handler: (request, reply) => entries.replace(request, reply),
-  });
-
-  route.patch('/notifications/:id', {
-    operationId: 'updateNotification',
-    summary: 'Change fields of a notification (JSON Merge Patch, RFC 7396)',
-    headers: ifMatch,
-    body: notificationBodies.patch,
-    response: answer,
-    errors: destinationErrors,
-    handler: (request, reply) => entries.update(request, reply),
   });
 
   route.delete('/notifications/:id', {

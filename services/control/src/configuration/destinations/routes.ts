@@ -1,12 +1,12 @@
 /** The routes of destinations: list, create, read, replace, update, delete. Answers hold masks in the place of secrets. */
-import { randomBytes } from 'node:crypto';
 import { destinationSchema, type ConfigEditor } from '@tailrace/config';
 import Type from 'typebox';
 import { closedObject, documentOnly, etagHeader, ifMatch, named } from '../../http/schemas.ts';
 import { pageInOrder, pageOf, pageParameters } from '../../http/page.ts';
-import { routesOf, type Api } from '../../http/api.ts';
+import type { Api } from '../../http/api.ts';
 import { destinationEntries, findDestinations, showDestination } from './destination.ts';
 import { destinationBodies } from '../entry/bodies.ts';
+import { entryRoutes } from '../entry/routes.ts';
 import { searchParameter } from '../entry/search.ts';
 
 export const destination = documentOnly(
@@ -14,12 +14,9 @@ export const destination = documentOnly(
   'a destination with a mask for each secret',
 );
 export const destinationAnswer = { 200: { ...destination, headers: etagHeader } };
-export const destinationErrors = [
-  'invalid-configuration',
-  'precondition-failed',
-  'secret-key-missing',
-  'secret-locked',
-] as const;
+/** Of all that write an entry with secrets. */
+export const secretErrors = ['invalid-configuration', 'secret-key-missing', 'secret-locked'] as const;
+export const destinationErrors = [...secretErrors, 'precondition-failed'] as const;
 
 /** To be spread into the query of a list of destinations. */
 export const findParameters = {
@@ -33,8 +30,19 @@ export const findParameters = {
 };
 
 export function destinationRoutes(app: Api, config: ConfigEditor): void {
-  const route = routesOf(app, 'Destinations');
   const entries = destinationEntries(config);
+  const route = entryRoutes(app, {
+    tag: 'Destinations',
+    kind: 'destination',
+    entries,
+    bodies: destinationBodies,
+    shown: destination,
+    errors: secretErrors,
+    idPrefix: 'dst',
+    defaults: () => ({ sources: [] }),
+    about: { create: 'A missing id is generated.', replace: 'A mask keeps the stored secret.' },
+  });
+
   route.get('/destinations', {
     operationId: 'listDestinations',
     summary: 'List the destinations by id',
@@ -45,45 +53,6 @@ export function destinationRoutes(app: Api, config: ConfigEditor): void {
       const { items, ...rest } = pageInOrder('destinations', found, query, ({ id }) => id);
       return { items: items.map((one) => showDestination(one, role)), ...rest };
     },
-  });
-
-  route.post('/destinations', {
-    operationId: 'createDestination',
-    summary: 'Create a destination',
-    description: 'A missing id is generated.',
-    body: destinationBodies.created,
-    response: { 201: { ...destination, headers: { ...etagHeader, Location: { type: 'string' } } } },
-    errors: [...destinationErrors, 'conflict'],
-    handler: (request, reply) =>
-      entries.create(request, reply, { id: `dst_${randomBytes(5).toString('hex')}`, sources: [] }),
-  });
-
-  route.get('/destinations/:id', {
-    operationId: 'getDestination',
-    summary: 'Get a destination',
-    response: destinationAnswer,
-    handler: (request, reply) => entries.get(request, reply),
-  });
-
-  route.put('/destinations/:id', {
-    operationId: 'replaceDestination',
-    summary: 'Replace a destination',
-    description: 'A mask keeps the stored secret.',
-    headers: ifMatch,
-    body: destinationBodies.replacement,
-    response: destinationAnswer,
-    errors: destinationErrors,
-    handler: (request, reply) => entries.replace(request, reply),
-  });
-
-  route.patch('/destinations/:id', {
-    operationId: 'updateDestination',
-    summary: 'Change fields of a destination (JSON Merge Patch, RFC 7396)',
-    headers: ifMatch,
-    body: destinationBodies.patch,
-    response: destinationAnswer,
-    errors: destinationErrors,
-    handler: (request, reply) => entries.update(request, reply),
   });
 
   route.delete('/destinations/:id', {

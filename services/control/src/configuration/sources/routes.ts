@@ -1,5 +1,4 @@
 /** The routes of sources: list, create, read, replace, update, delete. */
-import { randomBytes } from 'node:crypto';
 import type { ConfigEditor, Destination } from '@tailrace/config';
 import { TailraceError } from '@tailrace/errors';
 import Type from 'typebox';
@@ -7,9 +6,10 @@ import type { Caller } from '../../access/authenticate.ts';
 import { reachesDestination, reachesSource } from '../../access/limits.ts';
 import { closedObject, documentOnly, etagHeader, ifMatch } from '../../http/schemas.ts';
 import { pageInOrder, pageOf, pageParameters } from '../../http/page.ts';
-import { routesOf, type Api } from '../../http/api.ts';
+import type { Api } from '../../http/api.ts';
 import { matchesSearch, searchParameter } from '../entry/search.ts';
 import { shownSourceSchema, sourceBodies } from '../entry/bodies.ts';
+import { entryRoutes } from '../entry/routes.ts';
 import { newWriteKey, showSource, sourceEntries, withBuiltIn } from './source.ts';
 
 const writeKeyRule = 'A new write key has at least 6 characters.';
@@ -21,12 +21,29 @@ const deleteSourceQuery = closedObject({
 });
 
 export function sourceRoutes(app: Api, config: ConfigEditor): void {
-  const route = routesOf(app, 'Sources');
   const entries = sourceEntries(config);
+  const isMasked = 'Write keys are masked for a read-only token.';
+  const route = entryRoutes(app, {
+    tag: 'Sources',
+    kind: 'source',
+    entries,
+    bodies: sourceBodies,
+    shown: source,
+    errors: ['invalid-configuration', 'conflict'],
+    idPrefix: 'src',
+    defaults: () => ({ writeKeys: [newWriteKey()] }),
+    about: {
+      create: `A missing id is generated, and so is a missing write key. ${writeKeyRule}`,
+      get: isMasked,
+      replace: writeKeyRule,
+      update: writeKeyRule,
+    },
+  });
+
   route.get('/sources', {
     operationId: 'listSources',
     summary: 'List the sources by id',
-    description: 'Write keys are masked for a read-only token.',
+    description: isMasked,
     querystring: closedObject({ ...pageParameters, ...searchParameter }),
     response: { 200: pageOf(source) },
     handler: ({ query, role, caller }) => {
@@ -35,50 +52,6 @@ export function sourceRoutes(app: Api, config: ConfigEditor): void {
       const { items, ...rest } = pageInOrder('sources', found, query, ({ id }) => id);
       return { items: items.map((one) => showSource(one, role)), ...rest };
     },
-  });
-
-  route.post('/sources', {
-    operationId: 'createSource',
-    summary: 'Create a source',
-    description: `A missing id is generated, and so is a missing write key. ${writeKeyRule}`,
-    body: sourceBodies.created,
-    response: { 201: { ...source, headers: { ...etagHeader, Location: { type: 'string' } } } },
-    errors: ['invalid-configuration', 'conflict'],
-    handler: (request, reply) =>
-      entries.create(request, reply, {
-        id: `src_${randomBytes(5).toString('hex')}`,
-        writeKeys: [newWriteKey()],
-      }),
-  });
-
-  route.get('/sources/:id', {
-    operationId: 'getSource',
-    summary: 'Get a source',
-    description: 'Write keys are masked for a read-only token.',
-    response: sourceAnswer,
-    handler: (request, reply) => entries.get(request, reply),
-  });
-
-  route.put('/sources/:id', {
-    operationId: 'replaceSource',
-    summary: 'Replace a source',
-    description: writeKeyRule,
-    headers: ifMatch,
-    body: sourceBodies.replacement,
-    response: sourceAnswer,
-    errors: ['invalid-configuration', 'conflict', 'precondition-failed'],
-    handler: (request, reply) => entries.replace(request, reply),
-  });
-
-  route.patch('/sources/:id', {
-    operationId: 'updateSource',
-    summary: 'Change fields of a source (JSON Merge Patch, RFC 7396)',
-    description: writeKeyRule,
-    headers: ifMatch,
-    body: sourceBodies.patch,
-    response: sourceAnswer,
-    errors: ['invalid-configuration', 'conflict', 'precondition-failed'],
-    handler: (request, reply) => entries.update(request, reply),
   });
 
   route.delete('/sources/:id', {
