@@ -3,10 +3,11 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import type { OutgoingHeaders } from '@tailrace/kafka';
 import { encodeDecision, type FilteredDestinations } from '@tailrace/records';
-import { collect, eventually, type Collected } from '@tailrace/testing';
+import { eventually } from '@tailrace/testing';
 import { amounts } from '../access/shared.ts';
 import { adminToken, names, openApi, readToken, type Api } from '../testing/api.ts';
 import { createFlow } from '../testing/flow.ts';
+import { openLines, type LineStream } from '../testing/lines.ts';
 
 interface Line {
   readonly id?: string;
@@ -15,13 +16,9 @@ interface Line {
   readonly [field: string]: unknown;
 }
 
-interface Watching extends Collected<Line> {
-  leave(): void;
-}
-
 let control: Api;
 let url: string;
-let streams: Watching[] = [];
+let streams: LineStream<Line>[] = [];
 before(async () => {
   control = await openApi();
   for (const id of ['web', 'app']) {
@@ -45,30 +42,8 @@ function groups(): readonly string[] {
   return control.cluster.activeGroups.filter((id) => id.startsWith(`${names.events}.tail.`));
 }
 
-async function watch(source: string, query = '', token = adminToken): Promise<Watching> {
-  const ending = new AbortController();
-  const answer = await fetch(`${url}/v1/sources/${source}/calls/stream${query}`, {
-    headers: { authorization: `Bearer ${token}` },
-    signal: ending.signal,
-  });
-  assert.equal(answer.status, 200);
-  const lines = collect<Line>(`the stream of ${source}`, (line) => JSON.stringify(line));
-  let rest = '';
-  const read = (chunk: string): void => {
-    const parts = (rest + chunk).split('\n');
-    rest = parts.pop() ?? '';
-    for (const part of parts) if (part !== '') lines.add(JSON.parse(part) as Line);
-  };
-  answer.body
-    ?.pipeThrough(new TextDecoderStream())
-    .pipeTo(new WritableStream({ write: read }))
-    .catch(() => undefined);
-  const stream: Watching = {
-    ...lines,
-    leave() {
-      ending.abort();
-    },
-  };
+async function watch(source: string, query = '', token = adminToken): Promise<LineStream<Line>> {
+  const stream = await openLines<Line>(`${url}/v1/sources/${source}/calls/stream${query}`, token);
   streams.push(stream);
   return stream;
 }
@@ -107,7 +82,7 @@ async function deliver(offset: number, destinationId: string): Promise<void> {
 }
 
 /** Resolves with the line of the call with this outcome. */
-const lineOf = (stream: Watching, id: string, outcome: string): Promise<Line> =>
+const lineOf = (stream: LineStream<Line>, id: string, outcome: string): Promise<Line> =>
   stream.find((line) => line.id === id && line.outcome === outcome);
 
 test('the first call of a source is shown at once, also where no destination is connected', async () => {

@@ -1,20 +1,16 @@
 /**
- * Reads the calls of the sources that somebody watches, and what becomes of them. The topics are read from the moment at which the first
- * watcher came, until the last one has left. Otherwise nothing is read, and ingest and the router never do anything for it.
- *
- * One reading serves all streams of an instance. How many calls it looks at a second is bounded, with equal parts for the watched
- * sources: what is beyond is counted for those who watch. So is the number of calls whose fate is still followed.
+ * Reads the calls of the sources that somebody watches, and what becomes of them (history/watches.ts). The number of calls whose fate is
+ * still followed is bounded.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ConfigView } from '@tailrace/config';
 import { isTailraceError } from '@tailrace/errors';
-import type { ConsumedRecord, Kafka, Tail, TailPart } from '@tailrace/kafka';
+import type { ConsumedRecord, Kafka } from '@tailrace/kafka';
 import { decodeDecision, formatPosition, waitingPlaceOf } from '@tailrace/records';
 import { lookUpSource, sourceReference } from '@tailrace/routing';
 import type { Log } from '@tailrace/service';
 import type { TopicNames } from '@tailrace/topology';
-import type { Caller } from '../access/authenticate.ts';
 import { amounts } from '../access/shared.ts';
+import { Watches, type Viewer, type Watched as WatchedBy, type Watcher } from '../history/watches.ts';
 import { LiveCall, parse } from './call.ts';
 import { Fate } from './fate.ts';
 
@@ -30,16 +26,6 @@ export interface FeedNeeds {
   readonly log: Pick<Log, 'warn'>;
 }
 
-/** Somebody who watches a source. */
-export interface Watcher {
-  readonly caller: Caller | undefined;
-  /** Only calls with this event. */
-  readonly event: string | undefined;
-  /** Only calls of this user. */
-  readonly userId: string | undefined;
-  readonly send: (line: Buffer) => void;
-}
-
 /** A call that was shown, and to whom. */
 interface Shown {
   readonly call: LiveCall;
@@ -52,50 +38,45 @@ interface Shown {
   readonly isComplete: boolean;
 }
 
-interface Viewer extends Watcher {
-  /** Calls that may still be sent in this second. */
-  left: number;
-  missed: number;
-}
-
-/** A source that is watched. */
-interface Watched {
-  readonly id: string;
-  readonly viewers: Set<Viewer>;
+/** What is kept of a source that is watched. */
+interface Followed {
   /** By position in `events`, the oldest first. */
   readonly shown: Map<string, Shown>;
   /** The fates of calls that were not shown, or are read after their fates: brokers answer beside each other. The oldest first. */
   readonly others: Map<string, { readonly fate: Fate; readonly at: number }>;
-  /** Bytes of calls that may still be looked at in this second. */
-  left: number;
   /** When a fate was forgotten that was so young that its call may come after it. */
   forgotAt: number;
 }
 
-const tickMs = 1_000;
+type Watched = WatchedBy & Followed;
+
 /** A fate comes at most so much before its call, with a margin. */
 const youngMs = 2_000;
-/** Records that are read in one turn of the event loop. */
-const readTogether = 500;
-const { bytesInSecond, ofOne, followed } = amounts.calls;
-/** What a call costs at least. */
-const leastBytes = 1_024;
+const { followed } = amounts.calls;
 
 export class CallFeed {
   readonly #needs: FeedNeeds;
-  readonly #topics: readonly string[];
-  readonly #watched = new Map<string, Watched>();
+  readonly #watches: Watches<Followed>;
   readonly #changed = new Set<Shown>();
-  #tail: Promise<Tail> | undefined;
-  #closing: Promise<unknown> = Promise.resolve();
-  #ticking: NodeJS.Timeout | undefined;
   #isConcluding = false;
 
   constructor(needs: FeedNeeds) {
     this.#needs = needs;
     const { events, eventsWaiting, eventsRejected, deliveries, decisions } = needs.names;
-    // Reading groups are named after the first.
-    this.#topics = [events, eventsWaiting, eventsRejected, deliveries, decisions];
+    this.#watches = new Watches({
+      kafka: needs.kafka,
+      topics: [events, eventsWaiting, eventsRejected, deliveries, decisions],
+      limits: amounts.calls,
+      newState: () => ({ shown: new Map(), others: new Map(), forgotAt: -Infinity }),
+      onRecord: (record) => this.#take(record),
+      onRead: () => {
+        for (const shown of this.#changed) this.#show(shown);
+        this.#changed.clear();
+      },
+      onTick: () => {
+        if (!this.#isConcluding) void this.#conclude();
+      },
+    });
   }
 
   /**
@@ -103,68 +84,14 @@ export class CallFeed {
    *
    * @throws TailraceError `kafka-unavailable`
    */
-  async watch(sourceId: string, watcher: Watcher): Promise<() => void> {
-    const watched = this.#watched.get(sourceId) ?? newWatched(sourceId, this.#partOf(bytesInSecond));
-    const viewer: Viewer = { ...watcher, left: ofOne, missed: 0 };
-    watched.viewers.add(viewer);
-    this.#watched.set(sourceId, watched);
-    const unwatch = (): void => {
-      if (!watched.viewers.delete(viewer)) return;
-      if (watched.viewers.size === 0) this.#watched.delete(sourceId);
-      if (this.#watched.size === 0) this.#stop();
-    };
-    try {
-      await (this.#tail ??= this.#start());
-    } catch (error) {
-      unwatch();
-      throw error;
-    }
-    return unwatch;
-  }
-
-  async #start(): Promise<Tail> {
-    this.#ticking = setInterval(() => this.#tick(), tickMs);
-    await this.#closing;
-    const { kafka } = this.#needs;
-    const offsets = new Map(
-      await Promise.all(this.#topics.map(async (topic) => [topic, await kafka.offsets(topic)] as const)),
-    );
-    return kafka.tail({
-      topics: this.#topics,
-      startOf: (topic, partition) => offsets.get(topic)?.get(partition)?.high,
-      onRecords: (parts) => this.#read(parts),
-    });
-  }
-
-  #stop(): void {
-    clearInterval(this.#ticking);
-    // A tail that did not start was reported to its watchers.
-    this.#closing = this.#tail?.then((tail) => tail.close()).catch(() => undefined) ?? this.#closing;
-    this.#tail = undefined;
-  }
-
-  /** The part of a watched source of what is there for all of them. */
-  #partOf(all: number): number {
-    return Math.ceil(all / Math.max(1, this.#watched.size));
-  }
-
-  async #read(parts: readonly TailPart[]): Promise<void> {
-    let count = 0;
-    for (const { records } of parts) {
-      for (const record of records) {
-        this.#take(record);
-        count += 1;
-        if (count % readTogether === 0) await nextTurn();
-      }
-    }
-    for (const shown of this.#changed) this.#show(shown);
-    this.#changed.clear();
+  watch(sourceId: string, watcher: Watcher): Promise<() => void> {
+    return this.#watches.watch(sourceId, watcher);
   }
 
   #take(record: ConsumedRecord): void {
     const { names } = this.#needs;
     const { topic, headers } = record;
-    const watched = this.#watched.get(this.#sourceOf(record) ?? '');
+    const watched = this.#watches.get(this.#sourceOf(record) ?? '');
     if (!watched) return;
     if (topic === names.events) {
       this.#takeCall(watched, record);
@@ -216,7 +143,7 @@ export class CallFeed {
     if (!shown) return;
     watched.others.delete(position);
     watched.shown.set(position, shown);
-    if (watched.shown.size > this.#partOf(followed)) forgetOldest(watched.shown);
+    if (watched.shown.size > this.#watches.partOf(followed)) forgetOldest(watched.shown);
   }
 
   /** Shows a call to those who watch for it. Undefined where there is nobody. */
@@ -226,21 +153,11 @@ export class CallFeed {
     { id, fate }: { readonly id: string; readonly fate: Fate },
   ): Shown | undefined {
     const may = [...watched.viewers].filter((viewer) => mayWant(viewer, record.value));
-    if (may.length === 0) return undefined;
-    if (watched.left <= 0) {
-      for (const viewer of may) viewer.missed += 1;
-      return undefined;
-    }
-    watched.left -= Math.max(leastBytes, record.value?.length ?? 0);
+    if (may.length === 0 || !this.#watches.mayLook(watched, record, may)) return undefined;
     const call = new LiveCall(id, watched.id, record, fate);
     const to = new Set<Viewer>();
     for (const viewer of may) {
-      if (!wants(viewer, call)) continue;
-      if (viewer.left === 0) {
-        viewer.missed += 1;
-        continue;
-      }
-      viewer.left -= 1;
+      if (!wants(viewer, call) || !this.#watches.maySend(viewer)) continue;
       to.add(viewer);
       viewer.send(call.lineFor(viewer.caller));
     }
@@ -268,30 +185,17 @@ export class CallFeed {
     const { others } = watched;
     const other = others.get(position) ?? { fate: new Fate(), at: now };
     others.set(position, other);
-    if (others.size > this.#partOf(followed)) {
+    if (others.size > this.#watches.partOf(followed)) {
       const forgotten = forgetOldest(others);
       if (forgotten && now - forgotten.at < youngMs) watched.forgotAt = now;
     }
     return other.fate;
   }
 
-  #tick(): void {
-    for (const watched of this.#watched.values()) {
-      const part = this.#partOf(bytesInSecond);
-      watched.left = Math.min(part, watched.left + part);
-      for (const viewer of watched.viewers) {
-        if (viewer.missed > 0) viewer.send(Buffer.from(`${JSON.stringify({ missed: viewer.missed })}\n`));
-        viewer.missed = 0;
-        viewer.left = ofOne;
-      }
-    }
-    if (!this.#isConcluding) void this.#conclude();
-  }
-
   /** A call of which the router has finished the record, and written nothing, is a repeat. */
   async #conclude(): Promise<void> {
     const { kafka, routerGroup, names, log } = this.#needs;
-    const open = [...this.#watched.values()].flatMap(({ shown }) => [...shown.values()].filter(isOpen));
+    const open = this.#watches.all().flatMap(({ shown }) => [...shown.values()].filter(isOpen));
     if (open.length === 0) return;
     this.#isConcluding = true;
     try {
@@ -299,7 +203,7 @@ export class CallFeed {
       const head = heads.get(names.events);
       const finished = open.filter(({ partition, offset }) => (head?.get(partition) ?? Infinity) > offset);
       if (finished.length === 0) return;
-      await (await this.#tail)?.refresh();
+      await this.#watches.refresh();
       for (const shown of finished) {
         if (!isOpen(shown)) continue;
         shown.call.fate.isRepeated = true;
@@ -312,17 +216,6 @@ export class CallFeed {
       this.#isConcluding = false;
     }
   }
-}
-
-function newWatched(id: string, left: number): Watched {
-  return {
-    id,
-    viewers: new Set(),
-    shown: new Map(),
-    others: new Map(),
-    left,
-    forgotAt: -Infinity,
-  };
 }
 
 /** The first entry that was set. */

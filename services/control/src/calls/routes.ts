@@ -6,6 +6,7 @@ import { amounts } from '../access/shared.ts';
 import { loadSource } from '../configuration/sources/source.ts';
 import { decisionSchema } from '../history/event-routes.ts';
 import type { Streams } from '../history/streams.ts';
+import { streamWatched } from '../history/watches.ts';
 import { routesOf, type Api } from '../http/api.ts';
 import { audit } from '../http/audit.ts';
 import { closedObject, namedObject, optionalText, time } from '../http/schemas.ts';
@@ -66,25 +67,7 @@ export function callRoutes(
       const { id } = params;
       loadSource(config, id);
       if (!isMaskedFor(role)) audit(request, 'source.read-calls', `source/${id}`);
-      let send = (_line: Buffer): void => undefined;
-      const unwatch = await feed.watch(id, {
-        caller,
-        event: query.event,
-        userId: query.userId,
-        send: (line) => send(line),
-      });
-      try {
-        send = streams.open(caller, reply, {
-          headers: { 'content-type': 'application/x-ndjson', 'x-accel-buffering': 'no' },
-          first: '\n',
-          heartbeat: '\n',
-          missed: (missed) => `${JSON.stringify({ missed })}\n`,
-          onEnd: unwatch,
-        });
-      } catch (error) {
-        unwatch();
-        throw error;
-      }
+      await streamWatched({ streams, reply, caller }, (send) => feed.watch(id, { ...query, caller, send }));
       return reply;
     },
   });
