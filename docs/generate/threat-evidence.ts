@@ -300,6 +300,10 @@ export const sharing: Readonly<Record<SharedName, Evidence>> = {
     `${control}/calls/calls.test.ts`,
     'a flood of one source is counted for those who watch it, and another source is shown beside it',
   ),
+  copies: shown(
+    `${control}/copies/copies.test.ts`,
+    'what is beyond the limit of a second is counted, and nothing is read when nobody listens',
+  ),
   replays: shown(
     `${control}/replays/sharing.test.ts`,
     'a limited token leaves places for others, however slow its replays are',

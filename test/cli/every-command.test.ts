@@ -11,7 +11,7 @@ import { adminToken, names, openApi, type Api } from '../../services/control/src
 import { createFlow } from '../../services/control/src/testing/flow.ts';
 
 /** They last until they are interrupted, send requests to receivers, or need services: walk.test.ts has them. */
-const elsewhere = ['tail', 'calls', 'test', 'test-notification', 'doctor'];
+const elsewhere = ['tail', 'calls', 'listen', 'test', 'test-notification', 'doctor'];
 
 let control: Api;
 let url: string;

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, test } from 'node:test';
 import { MemoryCluster } from '@tailrace/kafka/testing';
+import { verifySignature } from '@tailrace/signing';
 import { eventually } from '@tailrace/testing';
 import { adminToken } from '../../services/control/src/testing/api.ts';
 import { problemsOf, tailrace as runTailrace, type Run } from '../support/processes/cli.ts';
@@ -99,8 +100,12 @@ test('the command line covers the life cycle of a source and a destination', asy
   await t.test('a call is delivered, and can be looked up', async () => {
     const tail = tailrace(['tail', '--destination', 'crm', '--count', '1'], env);
     const calls = tailrace(['calls', 'web', '--event', 'Order Completed', '--count', '20'], env);
+    await using local = await startReceiver();
+    const url = `${local.url}/hook?of=me`;
+    const forward = ['--forward', url, '--header', 'X-Api-Key: env:CRM_SECRET', '--count', '1'];
+    const listen = tailrace(['listen', '--destination', 'crm', '--user', 'ada', ...forward], env);
     let ended: readonly Run[] | undefined;
-    void Promise.all([tail, calls]).then((how) => (ended = how));
+    void Promise.all([tail, calls, listen]).then((how) => (ended = how));
     // They show only what is after their start, which is not observable: send calls until they have.
     await eventually(
       async () => {
@@ -115,6 +120,19 @@ test('the command line covers the life cycle of a source and a destination', asy
     const shown = await calls;
     assert.deepEqual([shown.exitCode, problemsOf(shown)], [0, '']);
     assert.match(shown.stdout, /^\S+Z {2}routed +track Order Completed {2}ada {2}\S+ {2}→ crm$/m);
+    const forwarded = await listen;
+    const [copy] = local.requests;
+    assert.ok(copy && verifySignature('s3cret', copy.body, copy.headers['x-signature'] ?? ''));
+    assert.deepEqual([copy.path, copy.headers['x-api-key']], ['/hook?of=me', 's3cret']);
+    assert.equal(copy.headers['x-token'], undefined, 'it is of the real receiver');
+    assert.match(forwarded.stdout, /^\S+Z {2}200 {2}track Order Completed {2}ada {2}\d+ ms\n$/);
+    assert.deepEqual(
+      [forwarded.exitCode, forwarded.stderr],
+      [0, `tailrace: Forwarding the deliveries of crm to ${local.url}/hook. Press Ctrl-C to end.\n`],
+    );
+    // The destination gets it too.
+    const sent = await receiver.find(({ body }) => body.equals(copy.body));
+    assert.equal(sent.headers['x-signature'], copy.headers['x-signature']);
 
     await track('m-1', 'grace', 'Order Completed');
     const listed = await untilShown(['get', 'deliveries', '--user', 'grace'], /delivered/);

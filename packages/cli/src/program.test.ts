@@ -170,6 +170,7 @@ test('help names every environment variable that a command reads', async () => {
     'create token': ['--name', 'x'],
     'recover destination': ['crm', '--since', '1h'],
     'replay events': ['--destination', 'crm', '--from', '1h'],
+    listen: ['--destination', 'crm', '--forward', 'http://localhost'],
     'config verify': [file],
   };
   for (const { path: name, command } of leafCommands(buildProgram(() => () => Promise.resolve()))) {

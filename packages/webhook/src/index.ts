@@ -3,7 +3,7 @@ export { classifyError, classifyStatus, type Answer } from './classify.ts';
 export { createNameLookup, type NameLookupOptions } from './dns/lookup.ts';
 export type { NameSettings } from './dns/name-settings.ts';
 export type { NameLookup } from './dns/resolve.ts';
-export { describeExchange, keptOfFailures, KeptExchange, type Keeping } from './kept-exchange.ts';
+export { describeExchange, keptOfFailures, KeptExchange, pairsOf, type Keeping } from './kept-exchange.ts';
 export { createPools } from './send-pools.ts';
 export { createSender, type Sender, type SenderOptions, type SendRequest } from './send.ts';
 export { requestHeaders, secretsAt, signingKeysOf, targetsOf, type Target } from './target.ts';

@@ -117,7 +117,8 @@ function shownRequest(headers: readonly string[], target: Target): Record<string
   );
 }
 
-function pairsOf(headers: readonly string[]): (readonly [name: string, value: string])[] {
+/** Of names and values that alternate. */
+export function pairsOf(headers: readonly string[]): (readonly [name: string, value: string])[] {
   return headers.flatMap((name, place) =>
     place % 2 === 0 ? [[name, headers[place + 1] ?? ''] as const] : [],
   );

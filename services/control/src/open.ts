@@ -20,6 +20,8 @@ import { auditRoutes } from './audit/routes.ts';
 import { auditRequests } from './audit/trail.ts';
 import { CallFeed } from './calls/feed.ts';
 import { callRoutes } from './calls/routes.ts';
+import { CopyFeed } from './copies/feed.ts';
+import { copyRoutes } from './copies/routes.ts';
 import { removeExpiredSecrets } from './configuration/destinations/expired-secrets.ts';
 import { filterTestRoutes } from './configuration/destinations/filter-test-routes.ts';
 import { testEventRoutes } from './configuration/destinations/test-event-routes.ts';
@@ -277,6 +279,7 @@ export async function openControl(
       const read = { kafka, names, config, records, history, streams, exports, searches, signal };
       historyRoutes(api, { ...read, routerGroup });
       callRoutes(api, { streams, config, feed: new CallFeed({ kafka, names, config, log, routerGroup }) });
+      copyRoutes(api, { streams, config, feed: new CopyFeed({ kafka, names, config }) });
       deadLetterRoutes(api, { records, topic: names.deliveriesDead, history, exports, summaries });
       replayRoutes(api, { replays, config, history, oldestEventAt: () => oldestAt(kafka, names.events) });
       resendRoutes(api, { kafka, names, config, records, history, replays });

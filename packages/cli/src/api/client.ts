@@ -164,8 +164,9 @@ export function openApi({ env }: Pick<CommandContext, 'env'>): Api {
         if (!response.body) return;
         for await (const line of linesOf(response.body)) {
           clearTimeout(timer);
-          timer = setTimeout(onSilence, silenceTimeoutMs);
           if (line !== '') yield JSON.parse(line) as T;
+          // Not while the line is handled.
+          timer = setTimeout(onSilence, silenceTimeoutMs);
         }
       } catch (error) {
         if (signal.aborted) return;

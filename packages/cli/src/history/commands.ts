@@ -12,6 +12,8 @@ import {
   limit,
   listCommand,
   period,
+  repeatable,
+  required,
   text,
   type Declared,
 } from '../declare.ts';
@@ -86,6 +88,36 @@ export const historyCommands: readonly Declared[] = [
     options: { ...ofUsers, count: integer('end after N lines', 1, 1_000_000) },
     examples: ['calls web', "calls web --event 'Order Completed' --user ada", 'calls web --output json'],
     request: async (values, context) => (await import('./tail.ts')).calls(values, context),
+  }),
+  apiCommand({
+    words: 'listen',
+    summary: 'forward copies of the deliveries of a destination to a URL of yours',
+    description:
+      'Forward copies of the deliveries of a destination to a URL that this machine reaches, such as a server on your own machine, ' +
+      'until Ctrl-C, which exits with 0: one line for each, with the answer. With --output json each line is a JSON object.\n\n' +
+      'A copy has the body and the signature of the real request, so the server needs the secret of the destination. The headers of ' +
+      'its URLs and of auth are left out: set those of your server with --header. The destination gets its deliveries as always, ' +
+      'and your answers change nothing. Each delivery is forwarded once, without retries, new ones as well as replayed and ' +
+      'resent ones.\n\n' +
+      'Requests begin in the order of the deliveries, ten at a time, or one at a time for a destination with ordering: user. What a ' +
+      'slow server does not keep up with is dropped, and counted. If the connection is lost, it is opened again with a message; deliveries ' +
+      'made in between are not forwarded. The token needs the scope write; each use is in the audit log.',
+    options: {
+      destination: required(text('<id>', 'the id of the destination')),
+      forward: required(text('<url>', 'the URL to send the copies to')),
+      header: repeatable(
+        '<header>',
+        "a header to add, 'Name: value'; the value may be env:NAME or file:PATH",
+      ),
+      ...ofUsers,
+      count: integer('end after N deliveries', 1, 1_000_000),
+    },
+    examples: [
+      'listen --destination crm --forward http://localhost:3000/hook',
+      "listen --destination crm --forward http://localhost:3000/hook --event 'Order Completed' --user ada",
+      "listen --destination crm --forward http://localhost:3000/hook --header 'Authorization: env:DEV_AUTH'",
+    ],
+    request: async (values, context) => (await import('./listen.ts')).listen(values, context),
   }),
   command({
     words: 'why',

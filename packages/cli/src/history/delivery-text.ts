@@ -15,7 +15,7 @@ export function attemptLine({
   urls,
   ...record
 }: AttemptRecord): string {
-  const answers = urls.map((url) => [answerOf(url), excerptOf(url)].filter(Boolean).join(' ')).join(', ');
+  const answers = urls.map(answerLine).join(', ');
   return [
     coloured('dim', startedAt),
     coloured(colours[outcome], outcome.padEnd(9)),
@@ -130,6 +130,11 @@ type Answer = Omit<UrlAttempt, 'latencyMs'>;
 export function answerFrom(url: Answer): string {
   const said = excerptOf(url);
   return `${answerOf(url)} from ${url.url}${said === '' ? '' : `, which said: ${said}`}`;
+}
+
+/** The answer of a URL in a line. */
+export function answerLine(url: Answer): string {
+  return [answerOf(url), excerptOf(url)].filter(Boolean).join(' ');
 }
 
 function answerOf({ status, reason, detail }: Answer): string {

@@ -1,4 +1,4 @@
-/** `tailrace tail`: attempts as they happen. `tailrace calls`: the calls of a source as they arrive. */
+/** `tailrace tail`: attempts as they happen. `tailrace calls`: the calls of a source as they arrive. Both follow a stream, as `listen` does. */
 import { isTailraceError } from '@tailrace/errors';
 import type { AttemptRecord } from '@tailrace/records';
 import type { ApiContext } from '../api/client.ts';
@@ -10,6 +10,8 @@ import { callLine, type LiveCall } from './call-text.ts';
 import { attemptLine } from './delivery-text.ts';
 
 const reconnectAfterMs = 1_000;
+/** Errors of an instance that starts or stops. */
+const passing: ReadonlySet<string> = new Set(['control-unavailable', 'kafka-unavailable', 'shutting-down']);
 /** Calls whose outcome may still change. */
 const maxKnown = 1_000;
 
@@ -19,7 +21,8 @@ type Values = Query & { readonly count?: number; readonly user?: string };
 export function tail({ count, user, ...filter }: Values, context: ApiContext): Promise<Outcome> {
   const open: Open<AttemptRecord> = (...on) =>
     context.api.follow(pathOf('attempts', 'stream'), { ...filter, userId: user }, ...on);
-  return follow(open, attemptLine, { count, noun: 'attempt' }, context);
+  const signal = context.terminal.interruption();
+  return follow(open, shown(attemptLine, context), { count, noun: 'attempt', signal }, context);
 }
 
 export function calls(
@@ -37,7 +40,8 @@ export function calls(
     if (known.size > maxKnown) known.delete(oldest);
     return callLine(call);
   };
-  return follow(open, textOf, { count, noun: 'call' }, context);
+  const signal = context.terminal.interruption();
+  return follow(open, shown(textOf, context), { count, noun: 'call', signal }, context);
 }
 
 interface Missed {
@@ -48,33 +52,55 @@ function isMissed(line: object): line is Missed {
   return 'missed' in line;
 }
 
-type Open<Line> = (signal: AbortSignal, onOpen: () => void) => AsyncIterable<Line | Missed>;
+export type Open<Line> = (signal: AbortSignal, onOpen: () => void) => AsyncIterable<Line | Missed>;
 
-async function follow<Line extends object>(
+/** Shows a line at once. */
+function shown<Line>(textOf: (line: Line) => string, { show }: Pick<ApiContext, 'show'>) {
+  return (line: Line): void => {
+    show([textOf(line)], line);
+  };
+}
+
+interface Following {
+  /** The number of lines after which it ends. */
+  readonly count?: number | undefined;
+  /** What a line is, such as `attempt`. */
+  readonly noun: string;
+  /** What is not done with the lines that are missed. */
+  readonly missed?: string;
+  readonly signal: AbortSignal;
+}
+
+/** Takes the lines of a stream until Ctrl-C, and opens it again where the connection is lost. The next line is read when the last one is taken. */
+export async function follow<Line extends object>(
   open: Open<Line>,
-  textOf: (line: Line) => string,
-  { count = Infinity, noun }: { readonly count: number | undefined; readonly noun: string },
-  context: ApiContext,
+  take: (line: Line) => void | Promise<void>,
+  { count = Infinity, noun, missed = 'shown', signal }: Following,
+  { warn }: Pick<ApiContext, 'warn'>,
 ): Promise<Outcome> {
-  const signal = context.terminal.interruption();
   let left = count;
-  const connection = { opened: false };
+  const connection: { state: 'new' | 'open' | 'lost' } = { state: 'new' };
   const onOpen = (): void => {
-    connection.opened = true;
+    if (connection.state === 'lost') warn('Connected again.');
+    connection.state = 'open';
   };
   do {
-    if (connection.opened) context.warn('Connection lost, reconnecting.');
+    if (connection.state === 'open') {
+      warn('Connection lost, reconnecting.');
+      connection.state = 'lost';
+    }
     try {
       for await (const line of open(signal, onOpen)) {
         if (isMissed(line)) {
-          context.warn(`${countOf(line.missed, noun)} not shown: there are too many for this client.`);
+          warn(`${countOf(line.missed, noun)} not ${missed}: there are too many for this client.`);
           continue;
         }
-        context.show([textOf(line)], line);
+        if (signal.aborted) break;
+        await take(line);
         if (--left === 0) break;
       }
     } catch (error) {
-      if (!connection.opened || !isTailraceError(error, 'control-unavailable')) throw error;
+      if (connection.state === 'new' || !isTailraceError(error) || !passing.has(error.code)) throw error;
     }
   } while (left > 0 && (await pause(reconnectAfterMs, signal)));
   return { text: [], json: undefined };

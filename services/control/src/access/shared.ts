@@ -51,6 +51,8 @@ export const amounts = {
   streamBytes: { most: 16 * mb, ofOne: mb },
   /** `ofOne` are calls a second of a stream; `followed` are those whose outcome may still change. */
   calls: { bytesInSecond: 4 * mb, ofOne: 50, followed: 1_000 },
+  /** The same of copies of deliveries. */
+  copies: { bytesInSecond: 4 * mb, ofOne: 50 },
   /** The replays of limited tokens and those of others each have so many. */
   endedReplays: 100,
   /** Beyond `always`, an upload has at most `expansion` times the bytes that were sent. */
@@ -88,6 +90,15 @@ export const shared = {
     most:
       `${amounts.calls.bytesInSecond / mb} MB a second in equal parts for the watched sources, and ${amounts.calls.ofOne} calls a second of a stream; ` +
       `${counted(amounts.calls.followed)} are followed`,
+    ends: 'the next second; the client is told how many it missed',
+  },
+  copies: {
+    kind: 'amount',
+    what: 'copies of deliveries',
+    of: 'instance',
+    most:
+      `${amounts.copies.bytesInSecond / mb} MB a second in equal parts for the destinations that are listened to, ` +
+      `and ${amounts.copies.ofOne} copies a second of a stream`,
     ends: 'the next second; the client is told how many it missed',
   },
   replays: {

@@ -81,6 +81,7 @@ export const access: Readonly<Record<string, Access>> = {
   disconnectSource: write('connection', 'changes'),
   testDestination: write('destination', 'testEvents'),
   testFilter: write('destination', 'nothing'),
+  streamCopies: write('destination', 'streams', 'streamBytes', 'copies'),
   pauseDestination: write('destination', 'changes'),
   resumeDestination: write('destination', 'changes'),
   rotateSecret: write('destination', 'changes'),

@@ -48,7 +48,7 @@ export function liveRoutes(app: Api, streams: Streams, config: Pick<ConfigView, 
     description:
       'Server-sent events: `hello` first, with whether events were missed since `Last-Event-ID`; `counts` each second with attempts by ' +
       'outcome; `config` after a change of the configuration; with `attempts=true` also `attempt` for each. A comment every 15 seconds. ' +
-      `An instance has up to ${most} streams of this, of attempts and of calls, and up to ${ofOne} of one token; beyond these the answer is 429.`,
+      `An instance has up to ${most} streams of this, of attempts, of calls and of copies, and up to ${ofOne} of one token; beyond these the answer is 429.`,
     querystring: streamLiveQuery,
     response: streamLiveAnswers,
     exposeHeadRoute: false,
