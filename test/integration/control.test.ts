@@ -5,13 +5,16 @@ import { openConfig } from '@tailrace/config';
 import type { TrackedRecord } from '@tailrace/kafka';
 import { collect, eventually } from '@tailrace/testing';
 import { deliveryKey, encodeDelivery } from '@tailrace/records';
+import { verifySignature } from '@tailrace/signing';
 import fc from 'fast-check';
+import { runCli } from '../../packages/cli/src/run.ts';
 import { sharedBroker } from '../support/kafka/broker.ts';
 import { openKafka } from '../support/kafka/kafka-client.ts';
 import { startKafkaProxy } from '../support/kafka/kafka-proxy.ts';
 import { createTopics, headerOf, uniquePrefix } from '../support/kafka/topics.ts';
-import { startControl, startControlHere, type ControlApi } from '../support/processes/control.ts';
+import { adminToken, startControl, startControlHere, type ControlApi } from '../support/processes/control.ts';
 import { newDelivery } from '../support/processes/delivery.ts';
+import { startReceiver } from '../support/receivers/receiver.ts';
 
 const opened = new AsyncDisposableStack();
 after(() => opened.disposeAsync());
@@ -245,6 +248,46 @@ test('a killed instance keeps its history, another one finishes its deletion req
   const { state: end, total } = await untilEnded(other, 'Killed');
   assert.deepEqual([end, total], ['done', 2_000 - sent]);
   assert.deepEqual(await sentChanges('killed'), joined(2_000));
+});
+
+test('restored events are replayed from their topic, each once, and a listener gets signed copies', async () => {
+  const topic = names.eventsRestore;
+  await kafka.ensureTopics([{ name: topic, partitions: 3, config: {} }]);
+  await here.expect(201, { method: 'POST', path: '/v1/sources', body: { id: 'past' } });
+  const settings = { sharedSecret: 's3cret', webhooks: [{ url: 'https://past.example.com/' }] };
+  const destination = { id: 'past', type: 'Webhooks', sources: ['past'], settings };
+  await here.expect(201, { method: 'POST', path: '/v1/destinations', body: destination });
+  const receivedAt = new Date(Date.now() - 60 * 86_400_000).toISOString();
+  const publisher = kafka.publisher();
+  for (const userId of [...users(3), ...users(3)]) {
+    const value = JSON.stringify({ type: 'track', event: 'Past', userId, messageId: userId, receivedAt });
+    await publisher.publish({ topic, key: userId, value, headers: { 'source-id': 'past' } });
+  }
+  await using receiver = await startReceiver();
+  const said = collect<string>('what the command says', (line) => line);
+  const ended = runCli({
+    argv: ['listen', '--destination', 'past', '--forward', receiver.url, '--count', '3'],
+    env: { TAILRACE_URL: here.url, TAILRACE_API_TOKEN: adminToken },
+    out: said.add,
+    err: said.add,
+  });
+  await said.find((line) => line.includes('Forwarding the deliveries of past'));
+  const body = { kind: 'events', destination: 'past', topic, from: '61d', until: '59d' };
+  const replay = async (): Promise<Json> => {
+    const { id } = await here.expect(202, { method: 'POST', path: '/v1/replays', body });
+    return eventually(
+      () => here.expect(200, { path: `/v1/replays/${String(id)}` }),
+      ({ endedAt }) => endedAt !== undefined,
+    );
+  };
+  assert.partialDeepStrictEqual(await replay(), { state: 'done', due: 3, replayed: 3 });
+  assert.equal(await ended, 0);
+  const sent = receiver.requests.map(({ body, headers, json }) => {
+    assert.ok(verifySignature('s3cret', body, headers['x-signature'] ?? ''));
+    return (json() as { userId: string }).userId;
+  });
+  assert.deepEqual(sent.sort(), users(3));
+  assert.partialDeepStrictEqual(await replay(), { state: 'done', due: 0, replayed: 0 });
 });
 
 test("another audience's open transaction does not hide changes that were sent before", async () => {

@@ -7,8 +7,8 @@ import { bodyFor, bodyKey, encodeBody } from './body.ts';
 /** Where an event comes from. */
 export interface EventOrigin {
   readonly sourceId: string;
-  /** In `events`. */
-  readonly position: RecordPosition;
+  /** In `events`; undefined for an event of another topic. */
+  readonly position: RecordPosition | undefined;
   /** See content.ts. */
   readonly contentHash: string;
   /** See accepted-at.ts. */
@@ -28,7 +28,7 @@ export function deliveriesOf(
     sourceId,
     type: event.type,
     eventName: event.type === 'track' ? event.event : undefined,
-    eventPosition: formatPosition(position),
+    eventPosition: position && formatPosition(position),
     acceptedAt,
     attempt: 0,
     step: 0,

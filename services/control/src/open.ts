@@ -281,7 +281,8 @@ export async function openControl(
       callRoutes(api, { streams, config, feed: new CallFeed({ kafka, names, config, log, routerGroup }) });
       copyRoutes(api, { streams, config, feed: new CopyFeed({ kafka, names, config }) });
       deadLetterRoutes(api, { records, topic: names.deliveriesDead, history, exports, summaries });
-      replayRoutes(api, { replays, config, history, oldestEventAt: () => oldestAt(kafka, names.events) });
+      const oldestEventAt = (topic: string): Promise<number | undefined> => oldestAt(kafka, topic);
+      replayRoutes(api, { replays, config, history, names, oldestEventAt });
       resendRoutes(api, { kafka, names, config, records, history, replays });
       deletionRoutes(api, { deletions, history, summaries });
       suppressionRoutes(api, suppressions);

@@ -302,9 +302,11 @@ async function operate(control: Control, delivery: ServiceProcess, router: Servi
   );
 }
 
-/** A replay of dead letters and a count of events through the API. */
+/** A replay of dead letters and counts of events through the API. */
 async function replayed(control: Control): Promise<void> {
-  for (const more of [{}, { kind: 'events', from: '1h', dryRun: true }]) {
+  await kafka.ensureTopics([{ name: names.eventsRestore, partitions: 1, config: {} }]);
+  const count = { kind: 'events', from: '1h', dryRun: true };
+  for (const more of [{}, count, { ...count, topic: names.eventsRestore }]) {
     const body = { destination: 'down', ...more };
     const replay = await control.expect(202, { method: 'POST', path: '/v1/replays', body });
     await eventually(

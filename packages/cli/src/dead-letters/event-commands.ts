@@ -38,6 +38,7 @@ export const eventReplayCommands: readonly Declared[] = [
       destination: required(text('<id>', 'the id of the destination')),
       from: required(text('<time>', 'events accepted from this time on')),
       until: text('<time>', 'only events accepted before this time (default: now)'),
+      topic: text('<topic>', 'read restored events from this topic, such as tailrace.events.restore'),
       source: repeatable('<id>', 'only events of this source'),
       type: repeatable('<type>', `only calls of this type: ${eventTypes.slice(0, -1).join(', ')}`),
       event: repeatable('<name>', 'only this event, page or screen; * stands for any text'),

@@ -146,7 +146,12 @@ test('a replay of events names a destination and a beginning, and a limited toke
   });
   assert.equal(bad.status, 400, bad.text);
 
-  const counted = await replay(202, { ...order, userId: 'ada', dryRun: true });
+  await replay(400, { ...order, topic: names.audit });
+  await replay(409, { ...order, topic: names.eventsRestore });
+  control.cluster.createTopic(names.eventsRestore, { partitions: 1 });
+  const restored = await replay(202, { ...order, topic: names.eventsRestore, dryRun: true });
+  assert.equal(((await ended(restored))['filter'] as Json)['topic'], names.eventsRestore);
+  const counted = await replay(202, { ...order, topic: names.events, userId: 'ada', dryRun: true });
   assert.deepEqual([counted['kind'], counted['estimate']], ['events', { events: 0, rows: [] }]);
   assert.deepEqual([(await ended(counted))['due'], counted['overlaps']], [0, []]);
   const path = `/v1/replays/${String(counted['id'])}`;

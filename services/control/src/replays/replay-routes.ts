@@ -1,8 +1,9 @@
 /** The routes that replay dead letters and events. */
 import type { FastifyRequest } from 'fastify';
-import { TailraceError } from '@tailrace/errors';
-import type { ConfigView } from '@tailrace/config';
+import { isTailraceError, TailraceError } from '@tailrace/errors';
+import type { ConfigView, Destination } from '@tailrace/config';
 import { readIfAvailable, type History } from '@tailrace/history';
+import type { TopicNames } from '@tailrace/topology';
 import Type, { type Static } from 'typebox';
 import { isLimited, reachesDestination, reachesSource } from '../access/limits.ts';
 import { loadDestination } from '../configuration/destinations/destination.ts';
@@ -64,11 +65,15 @@ export interface ReplayNeeds {
   readonly replays: Replays;
   readonly config: Pick<ConfigView, 'destination'>;
   readonly history: Pick<History, 'read'>;
-  /** When the oldest event that still exists was accepted, in milliseconds since the epoch. */
-  readonly oldestEventAt: () => Promise<number | undefined>;
+  readonly names: Pick<TopicNames, 'events' | 'eventsRestore'>;
+  /** When the oldest record of a topic of events was written, in milliseconds since the epoch. */
+  readonly oldestEventAt: (topic: string) => Promise<number | undefined>;
 }
 
-export function replayRoutes(app: Api, { replays, config, history, oldestEventAt }: ReplayNeeds): void {
+export function replayRoutes(
+  app: Api,
+  { replays, config, history, names, oldestEventAt }: ReplayNeeds,
+): void {
   const route = routesOf(app, 'Dead letters');
 
   /** A limited token reaches the replays of one of its destinations, and with sources only those of their events. */
@@ -88,6 +93,15 @@ export function replayRoutes(app: Api, { replays, config, history, oldestEventAt
     return usage && estimateOf(usage, selection, Date.now());
   };
 
+  const oldestOf = async (topic = names.events): Promise<string | undefined> => {
+    try {
+      return timeOf(await oldestEventAt(topic));
+    } catch (error) {
+      if (topic === names.events || !isTailraceError(error, 'topic-missing')) throw error;
+      throw new TailraceError('conflict', `The topic ${topic} does not exist. Restore events into it first.`);
+    }
+  };
+
   /** What the body selects. */
   const selected = (
     body: OrderBody,
@@ -104,7 +118,8 @@ export function replayRoutes(app: Api, { replays, config, history, oldestEventAt
       );
     }
     if (kind === 'events') {
-      const selection = selectionOf(body, (id) => loadDestination(config, id), caller);
+      const load = (id: string): Destination => loadDestination(config, id);
+      const selection = selectionOf(body, { load, names, caller });
       requireEnabled(config, selection.destinationId, 'would become a dead letter');
       return { selection };
     }
@@ -136,7 +151,7 @@ export function replayRoutes(app: Api, { replays, config, history, oldestEventAt
     summary: 'Start a replay of dead letters or events',
     description:
       'Each dead letter that matches and was not replayed before is published again, once. With the kind `events`, each event that ' +
-      'matches is routed again with the present configuration of the destination, and sent once, as long as `events` keeps it. ' +
+      'matches is routed again with the present configuration of the destination, and sent once, as long as `events`, or `topic`, keeps it. ' +
       'Another control instance continues the replay of one that has ended.',
     body: named('ReplayInput', orderSchema),
     response: { 202: named('StartedReplay', startedSchema) },
@@ -149,7 +164,7 @@ export function replayRoutes(app: Api, { replays, config, history, oldestEventAt
       const { selection } = order;
       const preview = selection && {
         estimate: estimated(selection, caller),
-        oldestEventAt: timeOf(await oldestEventAt()),
+        oldestEventAt: await oldestOf(selection.topic),
       };
       const replay = await replays.start(order, caller, request.idempotency?.id, (others) => {
         const overlaps = others.filter((other) => isReached(caller, other)).map(({ id }) => id);

@@ -38,6 +38,7 @@ export const replaySchema = Type.Object({
     since: Type.Optional(time('of dead letters')),
     from: Type.Optional(time('of events')),
     until: Type.Optional(time()),
+    topic: optionalText('of restored events'),
     sources: Type.Optional(Type.Array(Type.String())),
     types: Type.Optional(Type.Array(Type.String())),
     events: Type.Optional(Type.Array(Type.String())),
@@ -147,9 +148,10 @@ function showFilter(
   const userKey = selection?.userKey ?? filter.userKey;
   const userId = userKey === undefined ? undefined : showUser(userKey, role);
   if (selection) {
-    const { destinationId: destination, sources, from, until, types, events, mode } = selection;
+    const { destinationId: destination, topic, sources, from, until, types, events, mode } = selection;
     return {
       destination,
+      topic,
       sources: sources && [...sources],
       from: timeOf(from),
       until: timeOf(until),

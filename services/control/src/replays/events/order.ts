@@ -2,6 +2,7 @@
 import { checkDestination, type Destination, type Filter } from '@tailrace/config';
 import { TailraceError } from '@tailrace/errors';
 import { callTypes } from '@tailrace/events';
+import type { TopicNames } from '@tailrace/topology';
 import Type, { type Static } from 'typebox';
 import type { Caller } from '../../access/authenticate.ts';
 import { reachesDestination } from '../../access/limits.ts';
@@ -17,6 +18,13 @@ const ids = (description: string) =>
 
 /** Of replays of events only; to be spread into a body. */
 export const selectionFields = {
+  topic: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description:
+        'the topic to read; by default that of events. The other one is events.restore behind the prefix of the installation: events that were kept elsewhere',
+    }),
+  ),
   source: Type.Optional(Type.String({ minLength: 1, description: 'the id of a source' })),
   sources: ids('ids of sources; all that are connected to the destination by default'),
   from: Type.Optional(
@@ -58,14 +66,17 @@ export interface SelectionBody extends Static<Type.TObject<typeof selectionField
   readonly userId?: string | undefined;
 }
 
-/**
- * @param load throws `not-found` for an unknown destination
- * @throws TailraceError `invalid-request`, `invalid-configuration`, `not-found`, `conflict`
- */
+export interface OrderContext {
+  /** Throws `not-found` for an unknown destination. */
+  readonly load: (id: string) => Destination;
+  readonly names: Pick<TopicNames, 'events' | 'eventsRestore'>;
+  readonly caller: Caller | undefined;
+}
+
+/** @throws TailraceError `invalid-request`, `invalid-configuration`, `not-found`, `conflict` */
 export function selectionOf(
   body: SelectionBody,
-  load: (id: string) => Destination,
-  caller: Caller | undefined,
+  { load, names, caller }: OrderContext,
   now = Date.now(),
 ): EventSelection {
   const { destination: destinationId, types, events, userId, mode = 'missing' } = body;
@@ -79,6 +90,7 @@ export function selectionOf(
   if (from >= until) throw invalidField('from', 'is not before until');
   return {
     destinationId,
+    topic: topicOf(body.topic, names),
     sources: sourcesOf(body, destination, caller),
     from,
     until,
@@ -88,6 +100,16 @@ export function selectionOf(
     filter: body.filter && filterOf(destination, body.filter),
     mode,
   };
+}
+
+/** Undefined for `events`. */
+function topicOf(
+  topic: string | undefined,
+  { events, eventsRestore }: OrderContext['names'],
+): string | undefined {
+  if (topic === undefined || topic === events) return undefined;
+  if (topic === eventsRestore) return topic;
+  throw invalidField('topic', `is neither ${events} nor ${eventsRestore}`);
 }
 
 function sourcesOf(

@@ -29,8 +29,8 @@ interface Stage {
   readonly cluster: MemoryCluster;
   readonly kafka: Kafka;
   readonly suppressed: Set<string>;
-  /** Users that are deleted after their events. */
-  readonly deleted: Set<string>;
+  /** By deleted user, when. */
+  readonly deleted: Map<string, number>;
   /** Writes calls that the router then has routed. */
   write(calls: readonly object[]): Promise<void>;
   /** The same, of calls of some days ago in partition 0. */
@@ -41,12 +41,14 @@ interface Stage {
   sent(): readonly { readonly id: string; readonly event: string; readonly from: string | undefined }[];
 }
 
+const valueOf = (call: object): string => JSON.stringify({ type: 'track', userId: 'ada', ...call });
+
 async function newStage(t: TestContext): Promise<Stage> {
   const cluster = newCluster();
   const kafka = cluster.connect();
   const config = await openConfig(kafka, names.config, quiet);
   const suppressed = new Set<string>();
-  const deleted = new Set<string>();
+  const deleted = new Map<string, number>();
   const publisher = kafka.publisher();
   const routed = await kafka.consume({
     groupId: routerGroup,
@@ -83,15 +85,14 @@ async function newStage(t: TestContext): Promise<Stage> {
     async write(calls) {
       for (const call of calls) {
         const { userId = 'ada' } = call as { userId?: string };
-        const value = JSON.stringify({ type: 'track', userId, ...call });
+        const value = valueOf(call);
         await publisher.publish({ topic: names.events, key: userId, value, headers: { 'source-id': 'web' } });
       }
       await untilRouted();
     },
     async writeBefore(days, calls) {
       for (const call of calls) {
-        const value = JSON.stringify({ type: 'track', userId: 'ada', ...call });
-        const record = { key: 'ada', value, headers: { 'source-id': 'web' } };
+        const record = { key: 'ada', value: valueOf(call), headers: { 'source-id': 'web' } };
         cluster.partition(names.events, 0)?.append(record, Date.now() - days * 24 * hourMs);
       }
       cluster.notify();
@@ -102,8 +103,10 @@ async function newStage(t: TestContext): Promise<Stage> {
       const users = {
         isSuppressed: (id: string) => suppressed.has(id),
         deletions: 1,
-        deletionsOf: (_: string, id: string) =>
-          deleted.has(id) ? [{ at: Date.now() + hourMs, before: undefined }] : [],
+        deletionsOf(_: string, id: string) {
+          const at = deleted.get(id);
+          return at === undefined ? [] : [{ at, before: undefined }];
+        },
       };
       const history = { read: () => [] } as never;
       const events = { kafka: ofInstance, names, config, frames: noRegistry, users, history, routerGroup };
@@ -175,7 +178,7 @@ describe('replays of events', { concurrency: true }, () => {
   test('only what the selection and the filter of the destination allow is sent, and nothing of suppressed and deleted users', async (t) => {
     const stage = await newStage(t);
     stage.suppressed.add('u-0');
-    stage.deleted.add('u-4');
+    stage.deleted.set('u-4', Date.now() + hourMs);
     await stage.configure([{ ...crm, filter: { events: { exclude: ['Order 1'] } } }]);
     await stage.write([...calls(5), { type: 'identify', userId: 'u-5', traits: {} }, ...calls(2, 'Cart')]);
     const replays = await stage.instance();
@@ -363,6 +366,36 @@ describe('replays of events', { concurrency: true }, () => {
     assert.deepEqual([replayed, eventTally?.events, eventTally?.expired], [3, 3, 2]);
     assert.deepEqual(eventsOf(stage.sent()), namesOf(3, 'Cart'));
     assert.equal((await ended(replays, order({ from, until: from + 48 * hourMs, mode: 'all' }))).replayed, 2);
+  });
+
+  test('restored events are those of the time at which they were accepted, each once, and none of users deleted since', async (t) => {
+    const stage = await newStage(t);
+    const dayMs = 24 * hourMs;
+    const acceptedAt = Date.now() - 200 * dayMs;
+    const past = calls(4).map((call) => ({ ...call, receivedAt: new Date(acceptedAt).toISOString() }));
+    const period = { from: acceptedAt - dayMs, until: acceptedAt + dayMs };
+    await stage.writeBefore(200, past.slice(0, 1));
+    const replays = await stage.instance();
+    assert.equal((await ended(replays, order(period))).replayed, 1);
+    stage.deleted.set('u-1', Date.now() - dayMs);
+    stage.cluster.createTopic(names.eventsRestore, { partitions: 1 });
+    const publisher = stage.kafka.publisher();
+    const later = calls(1, 'Later').map((call) => ({ ...call, receivedAt: new Date().toISOString() }));
+    for (const call of [...past, ...past, ...later]) {
+      const record = { key: null, value: valueOf(call), headers: { 'source-id': 'web' } };
+      await publisher.publish({ topic: names.eventsRestore, partition: 0, ...record });
+    }
+    await publisher.close();
+    const restored = order({ ...period, topic: names.eventsRestore });
+    const { replayed, eventTally } = await ended(replays, restored);
+    const days = eventTally?.rows.map(({ day }) => day);
+    const day = new Date(acceptedAt).toISOString().slice(0, 10);
+    assert.deepEqual([replayed, days], [2, [day, day]]);
+    assert.deepEqual(eventsOf(stage.sent()), ['Order 0', 'Order 2', 'Order 3']);
+    assert.equal((await ended(replays, restored)).replayed, 0);
+    const [, record] = stage.cluster.records(names.deliveriesReplay);
+    const { 'event-accepted-at': time, 'event-position': position } = record?.headers ?? {};
+    assert.deepEqual([String(time), position], [new Date(acceptedAt).toISOString(), undefined]);
   });
 
   test('only deliveries of the sources and the period are kept in mind', async (t) => {

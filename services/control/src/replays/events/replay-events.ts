@@ -16,7 +16,7 @@ import {
 import { TailraceError } from '@tailrace/errors';
 import { formatInstant } from '@tailrace/events';
 import { readIfAvailable, type History } from '@tailrace/history';
-import type { ConsumedRecord, Kafka, Partitioner } from '@tailrace/kafka';
+import type { Kafka, Partitioner } from '@tailrace/kafka';
 import { encodeDelivery, formatPosition, replayedByHeader, replayIdHeader } from '@tailrace/records';
 import type { FrameReader } from '@tailrace/registry';
 import type { EventCount, EventSelection, EventTally } from './selection.ts';
@@ -86,20 +86,21 @@ async function countEvents(
   order: EventReplayOrder,
 ): Promise<EventTally | undefined> {
   const { kafka, names } = deps;
+  const { topic, from } = order.selection;
   // Before what was sent is read: everything that is routed by now has its delivery in the topic.
-  const ends = await routedEnds(deps);
-  const starts = await kafka.offsetsAt(names.events, order.selection.from);
+  const ends = topic === undefined ? await routedEnds(deps) : await endsOf(kafka, topic);
+  const starts = await kafka.offsetsAt(topic ?? names.events, from);
   const sent = await readSent(deps, order.selection, order.id);
   const counts = new Map<string, EventCount>();
   let events = 0;
   const { isComplete, unreadable, expired } = await eachDue(
     deps,
     { ...order, ends, sent },
-    ({ event }, _due, { timestamp }) => {
+    ({ event, at }) => {
       events += 1;
       const name =
         event.type === 'track' && counts.size < mostRows ? event.event.slice(0, maxName) : undefined;
-      const day = formatInstant(timestamp).slice(0, 'yyyy-mm-dd'.length);
+      const day = formatInstant(at).slice(0, 'yyyy-mm-dd'.length);
       const key = JSON.stringify([day, event.type, name]);
       const count = counts.get(key);
       if (count) count.events += 1;
@@ -172,7 +173,7 @@ class EventReplay {
     const missing = tally.events - found;
     if (missing <= 0) return;
     const { kafka, names } = this.#deps;
-    const kept = await kafka.offsets(names.events);
+    const kept = await kafka.offsets(this.#order.selection.topic ?? names.events);
     const haveExpired = tally.starts?.some(([partition, start]) => (kept.get(partition)?.low ?? 0) > start);
     if (!haveExpired && expired <= tally.expired) return;
     const [few, all] = [missing, tally.events].map((count) => count.toLocaleString('en'));
@@ -239,6 +240,10 @@ async function routedEnds({
   return finishedUpTo((await kafka.finished(routerGroup, [names.events])).get(names.events));
 }
 
+async function endsOf(kafka: Pick<Kafka, 'offsets'>, topic: string): Promise<ReadonlyMap<number, number>> {
+  return new Map(Array.from(await kafka.offsets(topic), ([partition, { high }]) => [partition, high]));
+}
+
 interface Reading {
   readonly selection: EventSelection;
   readonly ends: ReadonlyMap<number, number>;
@@ -250,18 +255,19 @@ interface Reading {
 async function eachDue(
   deps: EventReplayDependencies,
   { selection, ends, sent, signal }: Reading,
-  take: (selected: SelectedEvent, due: Due, record: ConsumedRecord) => boolean | Promise<boolean>,
+  take: (selected: SelectedEvent, due: Due) => boolean | Promise<boolean>,
 ): Promise<{ readonly isComplete: boolean } & Pick<EventTally, 'unreadable' | 'expired'>> {
   const { kafka, names, frames } = deps;
+  const { topic, from, mode } = selection;
   const select = createSelector(deps, selection);
   const left = { unreadable: 0, expired: 0 };
   let read = 0;
-  for await (const records of await kafka.scan({ topic: names.events, since: selection.from, ends })) {
+  for await (const records of await kafka.scan({ topic: topic ?? names.events, since: from, ends })) {
     for (const record of records) {
       read += 1;
       if (read % perTurn === 0) await nextTurn();
       if (signal.aborted) return { isComplete: false, ...left };
-      if (sent.waits(record)) continue;
+      if (topic === undefined && sent.waits(record)) continue;
       let selected = select(record);
       if (selected.outcome === 'needs-schema') {
         await frames.fetchSchema(selected.schemaId);
@@ -269,13 +275,13 @@ async function eachDue(
       }
       if (selected.outcome === 'needs-schema' || selected.outcome === 'unreadable') left.unreadable += 1;
       if (selected.outcome !== 'selected') continue;
-      const mayHaveExpired = record.timestamp < sent.completeSince && !sent.knows(selected.deliveryId);
-      if (selection.mode === 'missing' && mayHaveExpired) {
+      const mayHaveExpired = selected.at < sent.completeSince && !sent.knows(selected.deliveryId);
+      if (mode === 'missing' && mayHaveExpired) {
         left.expired += 1;
         continue;
       }
-      const due = sent.take(selected.deliveryId, selection.mode);
-      if (due && !(await take(selected, due, record))) return { isComplete: false, ...left };
+      const due = sent.take(selected.deliveryId, mode);
+      if (due && !(await take(selected, due))) return { isComplete: false, ...left };
     }
   }
   return { isComplete: true, ...left };

@@ -10,11 +10,13 @@ export type ReplayMode = (typeof replayModes)[number];
 
 export interface EventSelection {
   readonly destinationId: string;
+  /** Holds restored events, which are selected by the time at which they were accepted; by default `events`. */
+  readonly topic?: string | undefined;
   /** Undefined: every source that is connected to the destination. */
   readonly sources?: readonly string[] | undefined;
-  /** Written to `events` at this time or later, in milliseconds since the epoch. */
+  /** Accepted at this time or later, in milliseconds since the epoch: written to `events`. */
   readonly from: number;
-  /** Written before this time. */
+  /** Accepted before this time. */
   readonly until: number;
   readonly types?: Filter['types'] | undefined;
   /** Names of track calls, pages or screens, as in a filter: `Order*`. Events without a name are left out. */
@@ -35,9 +37,9 @@ export interface EventTally {
   readonly unreadable: number;
   /** Events of which it is not known any more whether they were sent; with the mode `missing` only. */
   readonly expired: number;
-  /** By partition of `events`, the offset of the first record of the period. Undefined in those of the release before. */
+  /** By partition of the topic, the offset of the first record of the period. Undefined in those of the release before. */
   readonly starts?: readonly (readonly [partition: number, start: number])[] | undefined;
-  /** By partition of `events`, the offset to end before: what the router has not routed yet is no past event. */
+  /** By partition of the topic, the offset to end before: what the router has not routed yet is no past event. */
   readonly ends: readonly (readonly [partition: number, end: number])[];
 }
 

@@ -33,6 +33,8 @@ export interface SelectorDependencies {
 export interface SelectedEvent {
   readonly outcome: 'selected';
   readonly event: TailraceEvent;
+  /** When it was accepted, in milliseconds since the epoch. */
+  readonly at: number;
   /** Of the delivery that the router makes of it. */
   readonly deliveryId: string;
   readonly delivery: () => Delivery;
@@ -50,7 +52,7 @@ export function createSelector(
   { config, frames, users }: SelectorDependencies,
   selection: EventSelection,
 ): (record: ConsumedRecord) => Selected {
-  const { destinationId, from, until, events } = selection;
+  const { destinationId, topic, from, until, events } = selection;
   const mayBeWanted = textTest(selection);
   const sources = selection.sources && new Set(selection.sources);
   const routesOf = createRoutes(onlyTo(config, destinationId));
@@ -67,9 +69,13 @@ export function createSelector(
     return filters.every((filter) => filter(filterable) === undefined);
   };
 
+  /** Not every tool that restores records keeps their times; then theirs is later. */
+  const timeOf = (event: TailraceEvent, timestamp: number): number =>
+    topic === undefined ? timestamp : Math.min(timestamp, Date.parse(event.receivedAt));
+
   return (record) => {
     const { timestamp, headers } = record;
-    if (timestamp < from || timestamp >= until) return other;
+    if (timestamp < from || (topic === undefined && timestamp >= until)) return other;
     // The records of other sources are most of them, and are not parsed.
     const named = headers['source-id']?.toString();
     if (named !== undefined && named !== '' && !isConnected(named)) return other;
@@ -82,6 +88,8 @@ export function createSelector(
     const read = readEvent(record, reading);
     if (!read.ok || !isWanted(read.event)) return other;
     const { event } = read;
+    const at = timeOf(event, timestamp);
+    if (at < from || at >= until) return other;
     const { source } = lookup;
     const isSuppressed = event.userId !== undefined && users.isSuppressed(event.userId);
     const { routed } = routeEvent(event, source, routesOf(source.id), webhookDocument, isSuppressed);
@@ -89,10 +97,11 @@ export function createSelector(
     const contentHash = contentHashOf(reading.json, event);
     const delivery = (): Delivery => {
       // Kafka may keep events for longer than the router takes a time for plausible.
-      const writtenAt = Math.min(timestamp, Date.now());
+      const writtenAt = Math.min(at, Date.now());
       const origin = {
         sourceId: source.id,
-        position: record,
+        // Offsets of another topic say nothing of the order in `events`.
+        position: topic === undefined ? record : undefined,
         contentHash,
         acceptedAt: acceptedAt(Date.parse(event.receivedAt), writtenAt, writtenAt),
         traceparent: validTraceparent(headers['traceparent']?.toString('latin1') ?? ''),
@@ -102,9 +111,9 @@ export function createSelector(
       return made;
     };
     const mayBeDeleted = users.deletions > 0 && users.deletionsOf(source.id, userKey(event)).length > 0;
-    if (mayBeDeleted && isOfDeletedUser(delivery(), timestamp, users, () => event.userId)) return other;
+    if (mayBeDeleted && isOfDeletedUser(delivery(), at, users, () => event.userId)) return other;
     const id = deliveryId(source.id, event.messageId, contentHash, destinationId);
-    return { outcome: 'selected', event, deliveryId: id, delivery };
+    return { outcome: 'selected', event, at, deliveryId: id, delivery };
   };
 }
 
