@@ -238,6 +238,8 @@ test('a source and a destination are found among more than a page lists', async 
   await page.getByText('Saved.').waitFor();
   const { sources } = await large.expect(200, { path: '/v1/destinations/crm' });
   assert.deepEqual(sources, ['app-1', 'app-99']);
+  const before = page.getByRole('link', { name: 'Send the last 7 days' });
+  assert.match((await before.getAttribute('href')) ?? '', /destination=crm&source=app-99&since=7d$/);
 
   await visit(page, '#/audiences', 'Audiences');
   assert.equal(await page.getByLabel('Source', { exact: true }).inputValue(), '', 'none is chosen yet');

@@ -102,7 +102,7 @@ function previewed(preview: Schema['AudiencePreview'], destination: string | und
 function interrupted(): Outcome {
   return {
     exitCode: exitCodes.interrupted,
-    text: ['Interrupted. The same command with the same file continues.'],
+    text: ['Interrupted. The same command continues with the rest.'],
     json: { state: 'interrupted' },
   };
 }
