@@ -36,7 +36,7 @@ function forbidden(file: string, specifier: string): string | undefined {
     if (!to.startsWith('packages/')) return 'only packages are imported from elsewhere';
     if (specifier.startsWith('.')) return 'another package is imported by its name';
   }
-  if (/^packages\/(events|signing|errors|metrics)\//.test(file)) {
+  if (/^packages\/(events|signing|oauth|errors|metrics)\//.test(file)) {
     if (isIo.test(specifier) || to === 'packages/kafka') return 'this package does no I/O';
   }
   const isForTests = /\/testing(\/|$)/;

@@ -199,12 +199,12 @@ export const storedSecrets: readonly (readonly [
     sealed,
   ],
   [
-    '`auth.password`, `auth.token`',
+    '`auth.password`, `auth.token`, `oauth2.clientSecret`',
     'sealed in `config`',
     'never',
     shown(
       'packages/config/src/secrets/secrets.test.ts',
-      'password and token of auth are sealed, and services without a key read the entry',
+      'password, token and client secret are sealed, and services without a key read the entry',
     ),
   ],
   [

@@ -5,6 +5,7 @@ import { after, describe, test } from 'node:test';
 import { signWith, verifySignature } from '@tailrace/signing';
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 import * as answers from '../support/receivers/answers.ts';
+import { startAuthorizationServer, startGuardedReceiver } from '../support/receivers/authorization-server.ts';
 import { certificates } from '../support/receivers/certificates.ts';
 import { MemoryCluster } from '@tailrace/kafka/testing';
 import { startPipeline, type Connection, type DestinationSettings } from '../support/processes/pipeline.ts';
@@ -53,6 +54,19 @@ describe("a destination's own TLS", { concurrency: true }, () => {
     assert.equal(letter.reason, 'attempts-exhausted');
     assert.equal(receiver.requests.length, 1);
   });
+});
+
+test('7.12 a receiver that asks for a token of an OAuth 2 server gets the events, and those that have none wait with the reason', async () => {
+  await using server = await startAuthorizationServer();
+  await using receiver = await startGuardedReceiver(server);
+  const { destinationId } = await sendTo(receiver, { oauth2: server.oauth2 });
+  await pipeline.attempt(destinationId, 'delivered');
+  const wrong = await sendTo(receiver, { oauth2: { ...server.oauth2, clientSecret: 'S3CRET-wrong' } });
+  const { reason, urls } = await pipeline.attempt(wrong.destinationId, 'retry');
+  assert.equal(reason, 'token-unavailable');
+  assert.match(urls[0]?.detail ?? '', /refuses a token with status 401 \(invalid_client/);
+  assert.equal((await pipeline.deadLetter(wrong.destinationId)).reason, 'attempts-exhausted');
+  assert.equal(receiver.requests.length, 1);
 });
 
 describe("a destination's signatures", { concurrency: true }, () => {

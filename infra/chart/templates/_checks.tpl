@@ -111,6 +111,7 @@ their name says so: the same text is in packages/config/src/rules/webhook.ts.
 {{- range $name := list "password" "token" }}
 {{- with get ($settings.auth | default dict) $name }}{{ if not (regexMatch $reference (toString .)) }}{{ $of }}.auth.{{ $name }},{{ end }}{{ end }}
 {{- end }}
+{{- with get ($settings.oauth2 | default dict) "clientSecret" }}{{ if not (regexMatch $reference (toString .)) }}{{ $of }}.oauth2.clientSecret,{{ end }}{{ end }}
 {{- range $name := list "key" "previousKey" }}
 {{- if get ($settings.ed25519 | default dict) $name }}{{ $of }}.ed25519.{{ $name }},{{ end }}
 {{- end }}

@@ -77,6 +77,7 @@ export {
   type Ed25519Settings,
   type Fields,
   type Filter,
+  type OAuth2Settings,
   type Sample,
   type Source,
   type TlsSettings,

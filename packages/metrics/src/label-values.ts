@@ -106,6 +106,7 @@ const requestRetryReasons = [
   'certificate-expired',
   'proxy-refused',
   'proxy-unreachable',
+  'token-unavailable',
 ] as const;
 export type RequestRetryReason = (typeof requestRetryReasons)[number];
 

@@ -13,6 +13,8 @@ export interface Keeping {
   readonly bodyBytes: number;
   /** Default: only exchanges that failed. */
   readonly which?: 'all' | 'failed';
+  /** The `Authorization` of a token, which the headers of the target do not have. It is masked as these are. */
+  readonly authorization?: string | undefined;
 }
 
 /** What is stored of a failed attempt. */
@@ -42,6 +44,8 @@ export class KeptExchange {
   readonly dialled: Dialled;
   /** Undefined where there was no response. */
   readonly headers: ResponseHeaders | undefined;
+  /** As {@link Keeping} has it. */
+  readonly authorization: string | undefined;
   readonly #ended = Promise.withResolvers<undefined>();
   readonly #bodyBytes: number;
   #body: Buffer | undefined;
@@ -49,10 +53,11 @@ export class KeptExchange {
   #isWhole = false;
   #isLonger = false;
 
-  constructor(dialled: Dialled, headers: ResponseHeaders | undefined, bodyBytes: number) {
+  constructor(dialled: Dialled, headers: ResponseHeaders | undefined, keep: Keeping) {
     this.dialled = dialled;
     this.headers = headers;
-    this.#bodyBytes = bodyBytes;
+    this.authorization = keep.authorization;
+    this.#bodyBytes = keep.bodyBytes;
     if (!headers) this.end(true);
   }
 
@@ -94,26 +99,28 @@ export interface ExchangeOptions {
 
 /** The exchange as texts that are safe to store and to show, as far as it has arrived. */
 export function describeExchange(
-  { dialled, headers, body }: KeptExchange,
-  { target, requestHeaders, latencyMs, extent = 'stored' }: ExchangeOptions,
+  { dialled, headers, authorization, body }: KeptExchange,
+  { target: { headers: ownHeaders, path }, requestHeaders, latencyMs, extent = 'stored' }: ExchangeOptions,
 ): UrlExchange {
-  const secrets = secretsOf(target);
+  const added = authorization === undefined ? [] : ['Authorization', authorization];
+  const configured = [...ownHeaders, ...added];
+  const secrets = secretsOf({ headers: configured, path });
   const { dnsMs = 0, connectMs = 0, tlsMs = 0 } = dialled;
   return {
     ...dialled,
     ...(headers && { answerMs: rounded(Math.max(0, latencyMs - dnsMs - connectMs - tlsMs)) }),
     ...((headers !== undefined || extent === 'all') && {
-      requestHeaders: shownRequest(requestHeaders, target),
+      requestHeaders: shownRequest([...requestHeaders, ...added], configured),
     }),
     ...(headers && { responseHeaders: shownResponse(headers, extent, secrets) }),
     ...(headers && shownBody(headers, body, secrets)),
   };
 }
 
-function shownRequest(headers: readonly string[], target: Target): Record<string, string> {
-  const configured = new Set(pairsOf(target.headers).map(([name]) => name));
+function shownRequest(headers: readonly string[], configured: readonly string[]): Record<string, string> {
+  const masked = new Set(pairsOf(configured).map(([name]) => name));
   return Object.fromEntries(
-    pairsOf(headers).map(([name, value]) => [name, configured.has(name) ? secretMask : value]),
+    pairsOf(headers).map(([name, value]) => [name, masked.has(name) ? secretMask : value]),
   );
 }
 

@@ -13,7 +13,7 @@ export function safeText(text: string): string {
 }
 
 /** The header values and the query of a URL, in every form in which a receiver may send them back, the longest first. */
-export function secretsOf({ headers, path }: Target): readonly string[] {
+export function secretsOf({ headers, path }: Pick<Target, 'headers' | 'path'>): readonly string[] {
   const [, query = ''] = /\?(.*)$/s.exec(path) ?? [];
   const values = headers.filter((_, place) => place % 2 === 1);
   const secrets = [

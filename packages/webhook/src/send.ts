@@ -196,7 +196,7 @@ class Exchange implements CarriedExchange {
       report(answer);
       return;
     }
-    this.#kept = new KeptExchange(this.#carrier?.dialled ?? {}, headers, keep.bodyBytes);
+    this.#kept = new KeptExchange(this.#carrier?.dialled ?? {}, headers, keep);
     report({ ...answer, exchange: this.#kept });
   }
 

@@ -44,6 +44,7 @@ describe('a target', () => {
       method: 'POST',
       headers: ['X-A', 'a', 'X-B', 'b'],
       tls: undefined,
+      tokenServer: undefined,
       timeoutMs: undefined,
       retryOn: undefined,
       proxy: undefined,

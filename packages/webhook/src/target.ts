@@ -5,6 +5,7 @@ import {
   type AuthSettings,
   type Destination,
   type Ed25519Settings,
+  type OAuth2Settings,
   type SigningKey,
   type TlsSettings,
 } from '@tailrace/config';
@@ -27,10 +28,26 @@ export interface Target {
   readonly headers: readonly string[];
   /** TLS settings for this URL. Undefined for plain HTTP. */
   readonly tls: TlsSettings | undefined;
+  /** Where its requests get their token; undefined without `oauth2`. */
+  readonly tokenServer: TokenServer | undefined;
   /** Of the destination; undefined for those of the service. */
   readonly timeoutMs: number | undefined;
   readonly retryOn: ReadonlySet<number> | undefined;
   readonly proxy: Destination['proxy'];
+}
+
+/** Where all requests of a destination get their token; one object for each version of the destination. */
+export interface TokenServer {
+  readonly destinationId: string;
+  /** Identifies its circuit breaker. A corrected URL or client has another one; a corrected secret waits for the next probe. */
+  readonly fingerprint: string;
+  /** Without the query. */
+  readonly shownUrl: string;
+  readonly origin: string;
+  readonly path: string;
+  readonly tls: TlsSettings | undefined;
+  readonly proxy: Destination['proxy'];
+  readonly client: OAuth2Settings;
 }
 
 /** The delivery, and when the attempt started. */
@@ -54,25 +71,53 @@ export function targetsOf(destination: Destination): readonly Target[] {
   if (!found) {
     const timeoutMs = destination.timeout === undefined ? undefined : parseDuration(destination.timeout);
     const authorization = authorizationOf(destination.settings.auth);
+    const tokenServer = newTokenServer(destination);
     const retryOn = destination.retry?.on && statusesOf(destination.retry.on);
     found = destination.settings.webhooks.map(({ url: text, method = 'POST', headers = {} }) => {
       const url = new URL(text);
       return {
-        fingerprint: createHash('sha256').update(url.href).digest('hex').slice(0, 16),
-        shownUrl: `${url.origin}${url.pathname}`,
-        origin: url.origin,
-        path: `${url.pathname}${url.search}`,
+        fingerprint: fingerprintOf(url.href),
+        ...placeOf(url, destination),
         method,
         headers: [...Object.entries(headers).flat(), ...authorization],
-        tls: url.protocol === 'https:' ? destination.settings.tls : undefined,
+        tokenServer,
         timeoutMs,
         retryOn,
-        proxy: destination.proxy,
       };
     });
     targets.set(destination, found);
   }
   return found;
+}
+
+/** Undefined for a destination without `oauth2`. */
+export function tokenServerOf(destination: Destination): TokenServer | undefined {
+  return destination.settings.oauth2 && targetsOf(destination)[0]?.tokenServer;
+}
+
+function newTokenServer(destination: Destination): TokenServer | undefined {
+  const client = destination.settings.oauth2;
+  if (!client) return undefined;
+  const url = new URL(client.tokenUrl);
+  const { clientId, scope, audience, authMethod } = client;
+  const parts = ['oauth2', url.href, clientId, scope, audience, authMethod];
+  const fingerprint = fingerprintOf(JSON.stringify(parts));
+  return { destinationId: destination.id, fingerprint, ...placeOf(url, destination), client };
+}
+
+function fingerprintOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 16);
+}
+
+/** What requests to a URL of the destination, or to its token server, depend on. */
+function placeOf(url: URL, { settings, proxy }: Destination) {
+  return {
+    shownUrl: `${url.origin}${url.pathname}`,
+    origin: url.origin,
+    path: `${url.pathname}${url.search}`,
+    tls: url.protocol === 'https:' ? settings.tls : undefined,
+    proxy,
+  };
 }
 
 /** By RFC 7617 in UTF-8, and RFC 6750. */

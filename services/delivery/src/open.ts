@@ -174,7 +174,7 @@ export async function openDelivery(
   // attempt, lane, order
   const keep = settings.keptAnswersBytes > 0 ? keptOfFailures : undefined;
   const attempt = new AttemptStage({ names, receivers, sender, keep, settle, policies, observer, now });
-  const lane = new LaneStage({ names, lanes, receivers, attempt, settle, policies });
+  const lane = new LaneStage({ names, lanes, receivers, sender, attempt, settle, policies });
   const tiers = topics.filter((topic) => names.retryTierDelayMs(topic) !== undefined);
   const waiting: OrderDependencies<Job>['waiting'] = {
     unfinished: (numbers) => tiers.map((tier) => recalled.notFinished(group.unfinished(tier, numbers))),
@@ -199,7 +199,7 @@ export async function openDelivery(
   });
   const consumption = await group.join({ times, ledger, recalls, pipeline, settle, lanes, ownership });
   service.health.add('consumer-group', () => consumption.check(), { everyMs: 1_000 });
-  watchDelivery(service.metrics, { pipeline, lanes, config, consumption, partitions, limits });
+  watchDelivery(service.metrics, { pipeline, lanes, config, consumption, partitions, limits, sender });
   service.onClose('deliveries in flight', async () => {
     consumption.stopReceiving();
     await recalls.close(() => pipeline.stop());

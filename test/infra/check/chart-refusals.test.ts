@@ -91,6 +91,7 @@ const cases: readonly Case[] = [
     { field: 'tls.clientKey', settings: { tls: { clientKey: 'hunter2' } } },
     { field: 'auth.password', settings: { auth: { username: 'ada', password: 'hunter2' } } },
     { field: 'auth.token', settings: { auth: { token: 'hunter2' } } },
+    { field: 'oauth2.clientSecret', settings: { oauth2: { clientSecret: 'hunter2' } } },
     { field: 'ed25519.key', settings: { ed25519: { key: 'hunter2' } } },
     {
       field: 'webhooks[0].headers',

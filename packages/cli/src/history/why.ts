@@ -172,6 +172,8 @@ const fixes: Readonly<Record<string, string>> = {
     'give the receiver a certificate of a known authority, or set its authority in tls.ca',
   'misnamed-certificate': 'give the receiver a certificate for the host name in the URL',
   'certificate-expired': 'renew the certificate of the receiver',
+  'token-unavailable':
+    'correct settings.oauth2 of the destination, or repair the token server (tailrace test shows its answer)',
   'dns-failure': 'correct the host in the URL, or its DNS',
   'too-many-requests': 'set a rateLimit that the receiver accepts',
   'proxy-refused': 'find out in the log of the egress proxy why it opens no connection to the receiver',

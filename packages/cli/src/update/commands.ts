@@ -45,6 +45,7 @@ export const updateCommands: readonly Declared[] = [
       'update destination crm --set timeout=2s --set \'retry.on=["5xx",429,409]\'',
       `update destination crm --set 'fields.exclude=["context.ip"]' --set sample.percent=10`,
       'update destination crm --set settings.auth.token=env:CRM_TOKEN',
+      'update destination crm --set settings.oauth2.clientSecret=env:CRM_CLIENT_SECRET',
       'update destination crm --set settings.signature.algorithm=hmac-sha256',
       "update destination crm --set 'settings.ed25519={}'",
       "update destination crm --set 'settings.webhooks[0].headers.X-Team=sales'",

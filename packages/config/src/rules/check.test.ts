@@ -18,6 +18,8 @@ const withHeaders = (headers: object) => withSettings({ webhooks: [{ ...webhook,
 const headersNamed = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`X-${index}`, 'a']));
 
+const oauth2 = { tokenUrl: 'https://id.example.com/token', clientId: 'crm', clientSecret: 's3cret' };
+
 const pem = JSON.parse(readFileSync(new URL('tls.fixtures.json', import.meta.url), 'utf8')) as Readonly<
   Record<'authority' | 'expiredCertificate' | 'expiredCertificateKey' | 'otherKey', string>
 >;
@@ -149,6 +151,9 @@ test('2.11 everything a destination may have is accepted', () => {
     withSettings({ contentType: 'form', webhooks: [{ ...webhook, method: 'PATCH' }] }),
     withSettings({ auth: { username: 'ada', password: 'pass:word' } }),
     withSettings({ auth: { token: 'a.b-c~d' } }),
+    withSettings({ oauth2 }),
+    withSettings({ oauth2: { ...oauth2, scope: 'events:write file:read', audience: 'https://crm.example' } }),
+    withSettings({ oauth2: { ...oauth2, authMethod: 'client_secret_post' } }),
     withSettings({ sharedSecret: 's', signature: {} }),
     withSettings({
       sharedSecret: 's',
@@ -333,7 +338,7 @@ test('each rule of rates, order, secrets and TLS has a problem that names the fi
     ],
     [
       withSettings({ ed25519: {}, deliveryIdHeader: 'webhook-id' }),
-      'settings.deliveryIdHeader: is the header of ed25519; use another one',
+      'settings.deliveryIdHeader: sets the same header as ed25519; change or remove one of them',
     ],
     [
       withSettings({ standardWebhooks: true }),
@@ -372,6 +377,35 @@ test('each rule of rates, order, secrets and TLS has a problem that names the fi
       'settings.webhooks[0].headers.authorization: is set by Tailrace, because the destination has auth; remove one of them',
     ],
     [
+      withSettings({ oauth2: { clientId: 'crm', clientSecret: 's' } }),
+      'settings.oauth2.tokenUrl: is missing; it is a full URL with http or https',
+    ],
+    [
+      withSettings({ oauth2, auth: { token: 't' } }),
+      'settings.oauth2: sets the same header as auth; change or remove one of them',
+    ],
+    [
+      withSettings({ oauth2, webhooks: [{ ...webhook, headers: { authorization: 'a' } }] }),
+      'settings.webhooks[0].headers.authorization: is set by Tailrace, because the destination has oauth2; remove one of them',
+    ],
+    ...(
+      [
+        [{ tokenUrl: 'ftp://id.example/' }, 'tokenUrl: is neither http nor https'],
+        [{ clientId: '' }, 'clientId: is not a text of 1 to 1,024 characters without control characters'],
+        [
+          { clientSecret: 'a\nb' },
+          'clientSecret: is not a text of 1 to 1,024 characters without control characters',
+        ],
+        [{ scope: 'a  b' }, 'scope: is not scopes separated by spaces, up to 1,024 characters'],
+        [{ scope: 'a'.repeat(1_025) }, 'scope: is not scopes separated by spaces, up to 1,024 characters'],
+        [{ authMethod: 'private_key_jwt' }, 'authMethod: is not client_secret_basic or client_secret_post'],
+        [{ scopes: 'a' }, 'scopes: unknown key; did you mean scope?'],
+      ] as const
+    ).map(([change, problem]): [unknown, string] => [
+      withSettings({ oauth2: { ...oauth2, ...change } }),
+      `settings.oauth2.${problem}`,
+    ]),
+    [
       withSettings({ signature: { algorithm: 'hmac-sha256' } }),
       'settings.signature: requires sharedSecret, the key of the signature',
     ],
@@ -394,11 +428,11 @@ test('each rule of rates, order, secrets and TLS has a problem that names the fi
     ],
     [
       withSettings({ deliveryIdHeader: 'webhook-id', standardWebhooks: true, sharedSecret: 's' }),
-      'settings.deliveryIdHeader: is the header of standardWebhooks: true; use another one',
+      'settings.deliveryIdHeader: sets the same header as standardWebhooks: true; change or remove one of them',
     ],
     [
       withSettings({ deliveryIdHeader: 'X-Hub', signature: { header: 'x-hub' }, sharedSecret: 's' }),
-      'settings.deliveryIdHeader: is the header of signature.header; use another one',
+      'settings.deliveryIdHeader: sets the same header as signature.header; change or remove one of them',
     ],
     [
       withSettings({ deliveryIdHeader: 'X-Id', webhooks: [{ ...webhook, headers: { 'x-id': 'a' } }] }),

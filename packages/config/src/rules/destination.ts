@@ -76,7 +76,9 @@ function claimedHeaders(settings: unknown): ClaimedHeader[] {
   return [
     ...(field(settings, 'traceparent') === true ? claimed('traceparent', 'traceparent: true') : []),
     ...(standard === undefined ? [] : claimed('webhook-id', standard)),
-    ...(field(settings, 'auth') === undefined ? [] : claimed('authorization', 'auth')),
+    ...['auth', 'oauth2'].flatMap((setting) =>
+      field(settings, setting) === undefined ? [] : claimed('authorization', setting),
+    ),
     ...claimed(field(field(settings, 'signature'), 'header'), 'signature.header'),
     ...claimed(field(settings, 'deliveryIdHeader'), 'deliveryIdHeader'),
   ];
@@ -89,7 +91,7 @@ function headersOfSettings(settings: unknown, path: FieldPath): Problem[] {
     ...repeats(claimed.map(({ name }) => name)).map(({ at, first }) =>
       problem(
         [...path, ...(claimed[at]?.setting.split('.') ?? [])],
-        `is the header of ${claimed[first]?.setting ?? ''}; use another one`,
+        `sets the same header as ${claimed[first]?.setting ?? ''}; change or remove one of them`,
       ),
     ),
     ...headersOf(settings).flatMap(({ index, names }) =>

@@ -88,6 +88,10 @@ test('a setting that a release of level 2 would ignore holds back what would do 
     [settings({ signature: { encoding: 'base64' } }), ['signature delivery']],
     [settings({ ed25519: {} }), ['ed25519 delivery']],
     [settings({ deliveryIdHeader: 'X-Id' }), ['deliveryIdHeader delivery']],
+    [
+      settings({ oauth2: { tokenUrl: 'https://id.example/', clientId: 'c', clientSecret: 's' } }),
+      ['oauth2 delivery'],
+    ],
   ];
   for (const [change, required] of cases) {
     const unmet = unmetBy(written({ ...crm, ...change }), 2);
@@ -125,5 +129,5 @@ test('the error names destinations, features and levels, up to ten destinations'
   const many = Array.from({ length: 12 }, (_, nth) => [`crm-${nth}`, requires] as const);
   const { code, message } = newerReleaseNeeded(new Map(many)) ?? {};
   assert.equal(code, 'config-needs-newer-release');
-  assert.match(message ?? '', /of level 3, .*: crm-0 \(transform, level 4\), .*crm-9 .* and 2 more\. Run/);
+  assert.match(message ?? '', /of level 4, .*: crm-0 \(transform, level 5\), .*crm-9 .* and 2 more\. Run/);
 });

@@ -11,7 +11,7 @@ import { field, items } from './problem.ts';
 import type { Destination } from './schema.ts';
 
 /** The level of this release. */
-export const ownLevel = 3;
+export const ownLevel = 4;
 /** The first releases that read `requires` have this level, so its features need no record. */
 const firstLevel = 1;
 
@@ -49,6 +49,7 @@ const features: readonly Feature[] = [
   { feature: 'signature', level: 3, by: 'delivery', isUsed: uses('signature') },
   { feature: 'ed25519', level: 3, by: 'delivery', isUsed: uses('ed25519') },
   { feature: 'deliveryIdHeader', level: 3, by: 'delivery', isUsed: uses('deliveryIdHeader') },
+  { feature: 'oauth2', level: 4, by: 'delivery', isUsed: uses('oauth2') },
 ];
 
 function uses(setting: keyof Destination['settings']): Feature['isUsed'] {

@@ -117,6 +117,11 @@ const tls = Type.Object(
 
 const isOn = Type.Optional(Type.Boolean({ description: 'true or false' }));
 
+const credential = Type.String({
+  pattern: '^[^\\u0000-\\u001f\\u007f]{1,1024}$',
+  description: 'a text of 1 to 1,024 characters without control characters',
+});
+
 const auth = Type.Object(
   {
     username: Type.Optional(
@@ -125,17 +130,39 @@ const auth = Type.Object(
         description: 'a text of 1 to 200 characters without a colon or control characters',
       }),
     ),
-    password: Type.Optional(
-      Type.String({
-        pattern: '^[^\\u0000-\\u001f\\u007f]{1,1024}$',
-        description: 'a text of 1 to 1,024 characters without control characters',
-      }),
-    ),
+    password: Type.Optional(credential),
     token: Type.Optional(
       Type.String({ minLength: 1, format: 'header-value', description: 'a text of at least 1 character' }),
     ),
   },
   { ...closed, title: 'AuthSettings', description: 'a mapping with username and password, or with token' },
+);
+
+const oauth2 = Type.Object(
+  {
+    tokenUrl: Type.String({ format: 'webhook-url', description: 'a full URL with http or https' }),
+    clientId: credential,
+    clientSecret: credential,
+    scope: Type.Optional(
+      Type.String({
+        maxLength: 1_024,
+        pattern: '^[!#-\\[\\]-~]+( [!#-\\[\\]-~]+)*$',
+        description: 'scopes separated by spaces, up to 1,024 characters',
+      }),
+    ),
+    audience: Type.Optional(credential),
+    authMethod: Type.Optional(
+      Type.Unsafe<'client_secret_basic' | 'client_secret_post'>({
+        enum: ['client_secret_basic', 'client_secret_post'],
+        description: 'client_secret_basic or client_secret_post',
+      }),
+    ),
+  },
+  {
+    ...closed,
+    title: 'OAuth2Settings',
+    description: 'a mapping with tokenUrl, clientId, clientSecret, scope, audience and authMethod',
+  },
 );
 
 const signature = Type.Object(
@@ -197,6 +224,7 @@ export const webhooksSettingsSchema = Type.Object(
       Type.Unsafe<'json' | 'form'>({ enum: ['json', 'form'], description: 'json or form' }),
     ),
     auth: Type.Optional(auth),
+    oauth2: Type.Optional(oauth2),
     signature: Type.Optional(signature),
     standardWebhooks: isOn,
     ed25519: Type.Optional(ed25519),
@@ -340,6 +368,9 @@ export type Sample = NonNullable<Destination['sample']>;
 
 /** The `Authorization` of requests: Basic with a user name and password, or Bearer with a token. */
 export type AuthSettings = NonNullable<Destination['settings']['auth']>;
+
+/** Where the token of requests comes from: the client credentials grant of OAuth 2.0. `scope` and `audience` are those of the token. */
+export type OAuth2Settings = NonNullable<Destination['settings']['oauth2']>;
 
 /**
  * Ed25519 signatures of Standard Webhooks. `previousKey` signs too until its time; see secrets/signing-key.ts. A stored destination

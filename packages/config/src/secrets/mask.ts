@@ -3,7 +3,7 @@
  * request that contains the mask keeps the stored secret. The value of every header counts as a secret, also where
  * `secretHeaders` does not name it: an `Authorization` header is easily forgotten there.
  */
-import { field, items, problem, type FieldPath, type Problem } from '../rules/problem.ts';
+import { field, formatPath, items, problem, type FieldPath, type Problem } from '../rules/problem.ts';
 import type { Destination, Source, Webhook } from '../rules/schema.ts';
 import { secretMask } from './mask-text.ts';
 import { redacted } from './redact.ts';
@@ -25,7 +25,8 @@ export function maskProblems(configuration: unknown): Problem[] {
 /** Whether the text of a field stands for a secret that is not shown. A URL may contain the mask. */
 export function isMasked(text: string, path: FieldPath): boolean {
   const masks = [secretMask, redacted];
-  return path.at(-1) === 'url' ? masks.some((mask) => text.includes(mask)) : masks.includes(text);
+  const isUrl = ['url', 'tokenUrl'].includes(String(path.at(-1)));
+  return isUrl ? masks.some((mask) => text.includes(mask)) : masks.includes(text);
 }
 
 const hasMask =
@@ -63,14 +64,14 @@ export function unmaskDestination(
 ): { readonly value: unknown } | { readonly problems: readonly Problem[] } {
   const copy = structuredClone(wanted);
   const problems: Problem[] = [];
-  const added = stored && addedUrl(copy, stored);
+  const changed = stored && changedUrl(copy, stored);
   for (const { path, value, replace } of maskedSecretsOf(copy)) {
     if (value !== secretMask) continue;
     const kept = stored && storedSecret(stored, copy as Destination, path);
     if (!stored || kept === undefined) {
       problems.push(problem(path, 'is the mask of a secret, and no secret is stored here; set a value'));
-    } else if (path[1] === 'auth' && added !== undefined) {
-      problems.push(problem(path, `has to be given again, because settings.webhooks[${added}].url is new`));
+    } else if (changed && (path[1] === 'auth' || path[1] === 'oauth2')) {
+      problems.push(problem(path, `has to be given again, because ${formatPath(changed)} is new`));
     } else {
       replace(kept);
       if (path[1] === 'webhooks') keepSecret(copy as Destination, stored, path);
@@ -79,13 +80,14 @@ export function unmaskDestination(
   return problems.length === 0 ? { value: copy } : { problems };
 }
 
-/** The index of a URL that is not stored: the stored password or token of `auth` is never sent to another receiver. */
-function addedUrl(wanted: unknown, stored: Destination): number | undefined {
-  const known = new Set<unknown>(stored.settings.webhooks.map(({ url }) => url));
-  const added = items(field(field(wanted, 'settings'), 'webhooks')).findIndex(
-    (webhook) => !known.has(field(webhook, 'url')),
-  );
-  return added < 0 ? undefined : added;
+/** A URL that is not stored: neither a stored secret nor a token that is got with it is ever sent to another server. */
+function changedUrl(wanted: unknown, { settings: stored }: Destination): FieldPath | undefined {
+  const settings = field(wanted, 'settings');
+  const tokenUrl = field(field(settings, 'oauth2'), 'tokenUrl');
+  if (stored.oauth2 && tokenUrl !== stored.oauth2.tokenUrl) return ['settings', 'oauth2', 'tokenUrl'];
+  const known = new Set<unknown>(stored.webhooks.map(({ url }) => url));
+  const added = items(field(settings, 'webhooks')).findIndex((webhook) => !known.has(field(webhook, 'url')));
+  return added < 0 ? undefined : ['settings', 'webhooks', added, 'url'];
 }
 
 function storedSecret(stored: Destination, wanted: Destination, path: FieldPath): string | undefined {
@@ -94,6 +96,7 @@ function storedSecret(stored: Destination, wanted: Destination, path: FieldPath)
   if (list === 'sharedSecret') return settings.sharedSecret;
   if (list === 'previousSharedSecret') return settings.previousSharedSecret;
   if (list === 'auth') return settings.auth?.[index as 'password' | 'token'];
+  if (list === 'oauth2') return settings.oauth2?.clientSecret;
   if (list === 'ed25519') return settings.ed25519?.[index as 'key' | 'previousKey'];
   if (list === 'tls') return settings.tls?.clientKey;
   const found = Object.entries(storedWebhook(stored, wanted, Number(index))?.headers ?? {}).find(

@@ -90,14 +90,19 @@ test('a header that is secret by its name is sealed, and the release before open
   );
 });
 
-test('password and token of auth are sealed, and services without a key read the entry', async () => {
-  for (const auth of [{ username: 'ada', password: 'S3CRET' }, { token: 'S3CRET' }]) {
+test('password, token and client secret are sealed, and services without a key read the entry', async () => {
+  const oauth2 = { tokenUrl: 'https://id.example.com/token', clientId: 'crm', clientSecret: 'S3CRET' };
+  for (const more of [
+    { auth: { username: 'ada', password: 'S3CRET' } },
+    { auth: { token: 'S3CRET' } },
+    { oauth2 },
+  ]) {
     const cluster = newCluster();
     const plain = destinationOf({});
-    const destination: Destination = { ...plain, settings: { ...plain.settings, auth } };
-    await apply(cluster, destination);
+    const settings = { ...plain.settings, ...more };
+    await apply(cluster, { ...plain, settings });
     assert.doesNotMatch(lastRecord(cluster), /S3CRET/);
-    assert.deepEqual((await stored(cluster, { current }))?.settings.auth, auth);
+    assert.deepEqual((await stored(cluster, { current }))?.settings, settings);
     assert.equal((await stored(cluster))?.id, 'crm');
   }
 });

@@ -34,8 +34,13 @@ export function withoutSecrets(
 ): Destination {
   const copy = structuredClone(destination);
   for (const { replace } of maskedSecretsOf(copy)) replace(text);
-  const webhooks = copy.settings.webhooks.map((webhook) => ({ ...webhook, url: urlOf(webhook.url) }));
-  return { ...copy, settings: { ...copy.settings, webhooks } };
+  const { webhooks, oauth2 } = copy.settings;
+  const settings = {
+    ...copy.settings,
+    ...(oauth2 && { oauth2: { ...oauth2, tokenUrl: urlOf(oauth2.tokenUrl) } }),
+    webhooks: webhooks.map((webhook) => ({ ...webhook, url: urlOf(webhook.url) })),
+  };
+  return { ...copy, settings };
 }
 
 /** What follows the `?` of each webhook URL. It is sealed only from `sealQueries` on: the release before would send the sealed text. */
@@ -65,6 +70,7 @@ function* secretsWith(
     [settings, 'previousSharedSecret', ['settings', 'previousSharedSecret']],
     [field(settings, 'auth'), 'password', ['settings', 'auth', 'password']],
     [field(settings, 'auth'), 'token', ['settings', 'auth', 'token']],
+    [field(settings, 'oauth2'), 'clientSecret', ['settings', 'oauth2', 'clientSecret']],
     [field(settings, 'ed25519'), 'key', ['settings', 'ed25519', 'key']],
     [field(settings, 'ed25519'), 'previousKey', ['settings', 'ed25519', 'previousKey']],
     [field(settings, 'tls'), 'clientKey', ['settings', 'tls', 'clientKey']],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { mock, test, type TestContext } from 'node:test';
 import { TailraceError } from '@tailrace/errors';
-import type { Token } from './token-request.ts';
+import type { Token } from '@tailrace/oauth';
 import { createTokenSource } from './token-source.ts';
 
 const quiet = { warn: () => undefined, info: () => undefined };

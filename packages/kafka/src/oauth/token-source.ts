@@ -3,8 +3,8 @@
  * down or hangs does not affect connections as long as the last token is valid.
  */
 import { TailraceError } from '@tailrace/errors';
+import type { Token } from '@tailrace/oauth';
 import type { KafkaLog } from '../log.ts';
-import type { Token } from './token-request.ts';
 
 export interface TokenSource {
   /**

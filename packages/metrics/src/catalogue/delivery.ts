@@ -83,13 +83,17 @@ export const deliveryMetrics = metricsOf(
     }),
     tailrace_circuit_breakers: gauge('URLs', {
       labels: { state: { values: ['open', 'half-open'] } },
-      help: 'URLs whose circuit breaker is in this state.',
+      help: 'URLs, and token servers, whose circuit breaker is in this state.',
     }),
     tailrace_circuit_breaker_open_seconds: gauge('seconds', {
       help: 'How long the circuit breaker that has been open longest has been open; 0 where none is open.',
     }),
     tailrace_egress_proxy_open_seconds: gauge('seconds', {
       help: 'How long the circuit breaker of the egress proxy has been open; 0 where it is closed, or there is none.',
+    }),
+    tailrace_token_requests_total: counter('requests', {
+      labels: { outcome: { values: ['fetched', 'failed'] } },
+      help: 'Requests to the token servers of destinations with `oauth2`, by what they brought.',
     }),
     tailrace_missing_partitions: gauge('partitions', {
       help: 'Partitions that tiers, replay topic or dead letters lack. Records for them wait to be written.',

@@ -121,9 +121,11 @@ test('a limited token disconnects a source that it does not reach by no route', 
 
 test('17.6 a limited token decides nothing about the events of a source that it does not reach', async () => {
   const mine = { webhooks: [{ url: 'https://mine.example/' }] };
+  const oauth2 = { tokenUrl: 'https://mine.example/', clientId: 'c', clientSecret: 's' };
   const refused: [Method, string, object?][] = [
     ['PATCH', crm, { settings: mine }],
     ['PATCH', crm, { settings: { sharedSecret: 'mine' } }],
+    ['PATCH', crm, { settings: { oauth2 } }],
     ['PATCH', crm, { enabled: false }],
     ['PATCH', crm, { paused: true }],
     ['PATCH', crm, { filter: { types: ['track'] } }],

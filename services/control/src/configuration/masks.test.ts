@@ -75,6 +75,49 @@ test('17.5 the password and token of auth are masked, and kept for the same URLs
   assert.deepEqual(shown, { ...moved, auth: { token: mask } });
 });
 
+test('17.5 the client secret of oauth2 is masked, and kept for the same URLs only', async () => {
+  const path = '/v1/destinations/oauth2';
+  const oauth2 = {
+    tokenUrl: 'https://id.example.com/token?S3CRET-t',
+    clientId: 'crm',
+    clientSecret: 'S3CRET-client',
+  };
+  const settings = { oauth2, webhooks: [{ url }] };
+  const body = { id: 'oauth2', type: 'Webhooks', sources: [], settings };
+  const created = await control.expect(201, { method: 'POST', path: '/v1/destinations', body });
+  const shown = { ...oauth2, clientSecret: mask };
+  assert.deepEqual(created['settings'], { ...settings, oauth2: shown });
+  assert.doesNotMatch((await control.ask({ path, token: readToken })).text, /S3CRET/);
+  // Its other fields may change.
+  const scoped = { settings: { oauth2: { scope: 'events' } } };
+  await control.expect(200, { method: 'PATCH', path, body: scoped });
+  for (const [moved, changed] of [
+    [{ oauth2: { tokenUrl: 'https://evil.example.com/token' } }, 'settings.oauth2.tokenUrl'],
+    [{ webhooks: [{ url: 'https://evil.example.com/' }] }, 'settings.webhooks[0].url'],
+  ] as const) {
+    const { problems } = await control.expect(400, { method: 'PATCH', path, body: { settings: moved } });
+    const rule = `has to be given again, because ${changed} is new`;
+    assert.deepEqual(problems, [{ field: 'settings.oauth2.clientSecret', rule }]);
+  }
+  const again = { tokenUrl: 'https://new.example.com/token', clientSecret: 'S3CRET-new' };
+  const { settings: kept } = await control.expect(200, {
+    method: 'PATCH',
+    path,
+    body: { settings: { oauth2: again } },
+  });
+  assert.deepEqual(kept, { ...settings, oauth2: { ...shown, scope: 'events', tokenUrl: again.tokenUrl } });
+  const records = control.cluster
+    .records(names.config)
+    .filter(({ key }) => String(key) === 'destination/oauth2');
+  assert.ok(records.length >= 3);
+  for (const { value } of records) assert.doesNotMatch(String(value), /S3CRET-(client|new)/);
+  const audit = control.cluster
+    .records(names.audit)
+    .map(({ value }) => String(value))
+    .join();
+  assert.doesNotMatch(audit, /S3CRET/);
+});
+
 test('17.5 the value of every header is masked, and the mask keeps it', async () => {
   const body = { id: 'kept', type: 'Webhooks', sources: [], settings: { webhooks: [{ url, headers }] } };
   const created = await control.expect(201, { method: 'POST', path: '/v1/destinations', body });

@@ -20,7 +20,11 @@ function answering(
   body: string,
   isWhole = true,
 ): Answer & { readonly exchange: KeptExchange } {
-  const exchange = new KeptExchange({ address }, { 'content-type': 'application/json' }, 1_024);
+  const exchange = new KeptExchange(
+    { address },
+    { 'content-type': 'application/json' },
+    { bodyBytes: 1_024 },
+  );
   exchange.add(Buffer.from(body));
   if (isWhole) exchange.end(true);
   return { ...answer, exchange };

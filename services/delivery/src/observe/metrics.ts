@@ -4,7 +4,7 @@ import type { Consumption, Work } from '@tailrace/kafka';
 import type { DeadReason } from '@tailrace/metrics';
 import { CountsById, watchConsumption, type Log, type Metrics } from '@tailrace/service';
 import type { AttemptRecord } from '@tailrace/records';
-import { targetsOf } from '@tailrace/webhook';
+import { targetsOf, tokenServerOf, type Sender } from '@tailrace/webhook';
 import type { HeldBy, Wait } from '../delivery.ts';
 import type { LaneLimits, Lanes } from '../stages/lane/lanes.ts';
 import { AttemptLog, type LogAttempts } from './attempt-log.ts';
@@ -119,9 +119,10 @@ export function watchDelivery(
     readonly config: Pick<ConfigView, 'destination'>;
     readonly consumption: Consumption;
     readonly partitions: PartitionWatch;
+    readonly sender: Pick<Sender, 'tokenRequests'>;
   },
 ): void {
-  const { pipeline, lanes, limits, config, consumption, partitions } = watched;
+  const { pipeline, lanes, limits, config, consumption, partitions, sender } = watched;
   metrics.gauge('tailrace_deliveries_in_flight', () => lanes.running);
   metrics.gauge('tailrace_deliveries_in_flight_limit', () => limits.total);
   metrics.gauge('tailrace_deliveries_queued', () => lanes.waiting);
@@ -142,14 +143,21 @@ export function watchDelivery(
     for (const [destination_id, ms] of openFor()) yield { labels: { destination_id }, value: ms / 1_000 };
   });
   metrics.gauge('tailrace_egress_proxy_open_seconds', () => lanes.breakers.proxyOpenFor / 1_000);
+  metrics.counter('tailrace_token_requests_total', () =>
+    (['fetched', 'failed'] as const).map((outcome) => ({
+      labels: { outcome },
+      value: sender.tokenRequests[outcome],
+    })),
+  );
   metrics.gauge('tailrace_deliveries_waiting', () => pipeline.waiting);
   metrics.counter('tailrace_deliveries_unrecorded_total', () => consumption.totals.untraced);
   metrics.gauge('tailrace_missing_partitions', () => partitions.missing);
   watchConsumption(metrics, consumption);
 }
 
-/** Whether the destination gets deliveries and has the URL with this fingerprint. */
+/** Whether the destination gets deliveries and has the URL, or the token server, with this fingerprint. */
 function isSentTo(destination: Destination | undefined, url: string): boolean {
   if (!destination?.enabled || destination.paused) return false;
-  return targetsOf(destination).some(({ fingerprint }) => fingerprint === url);
+  const targets = [...targetsOf(destination), tokenServerOf(destination)];
+  return targets.some((target) => target?.fingerprint === url);
 }

@@ -98,7 +98,8 @@ export class Observer {
   #openSince({ destinationId }: Delivery, results: readonly UrlResult[]): { breakerOpenSince?: number } {
     const { breakers, now } = this.#deps;
     const since = results
-      .map(({ target }) => breakers.stateOf(destinationId, target.fingerprint))
+      .flatMap(({ target }) => [target, ...(target.tokenServer ? [target.tokenServer] : [])])
+      .map(({ fingerprint }) => breakers.stateOf(destinationId, fingerprint))
       .flatMap(({ state, since }) => (state === 'closed' ? [] : [since]));
     return since.length === 0 ? {} : { breakerOpenSince: now() - performance.now() + Math.min(...since) };
   }

@@ -24,10 +24,10 @@ export interface ProxyOptions {
   readonly onChange: (state: BreakerState) => void;
 }
 
-/** Twice the number of URLs of a destination, so that URLs that were replaced are removed in the end. */
-const mostUrls = 10;
+/** Twice the number of URLs of a destination and its token server, so that those that were replaced are removed in the end. */
+const mostUrls = 12;
 
-/** URLs are given by their fingerprint. Time is that of `performance.now()`. */
+/** URLs, and token servers beside them, are given by their fingerprint. Time is that of `performance.now()`. */
 export class Breakers {
   readonly #mostProbes: number;
   readonly #onChange: (change: BreakerChange) => void;
@@ -127,6 +127,11 @@ export class Breakers {
       isProbe: permission === 'probe',
       report: (succeeded) => this.#breaker(destinationId, url).report(succeeded, performance.now()),
     };
+  }
+
+  /** The URL works. Where nothing is known of it, nothing is remembered. */
+  worked(destinationId: string, url: string): void {
+    this.#breakers.get(destinationId)?.get(url)?.report(true, performance.now());
   }
 
   /** Returns in how many milliseconds the calling delivery makes the next probe; undefined where another one does. */

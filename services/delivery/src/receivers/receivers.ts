@@ -4,7 +4,7 @@ import type { ConfigView, Destination } from '@tailrace/config';
 import { isTailraceError } from '@tailrace/errors';
 import type { Delivery } from '@tailrace/records';
 import { isOfDeletedUser, type DeletedUsers } from '@tailrace/suppressions';
-import type { Target } from '@tailrace/webhook';
+import { tokenServerOf, type Target, type TokenServer } from '@tailrace/webhook';
 import { openTargets, type Down, type Received, type Receiver } from '../delivery.ts';
 import type { Breaker } from './breaker.ts';
 import type { Breakers } from './breakers.ts';
@@ -95,12 +95,25 @@ export class Receivers {
     return isOfDeletedUser(delivery, work.timestamp, this.#deps.deletedUsers);
   }
 
-  /** Whether the breakers of all these URLs are open, so that nothing may be sent now. */
+  /** Where a delivery that may be sent gets its token; undefined where it needs none. */
+  tokenServerOf(delivery: Pick<Delivery, 'destinationId'>): TokenServer | undefined {
+    const destination = this.known(delivery);
+    return destination?.enabled && !destination.paused ? tokenServerOf(destination) : undefined;
+  }
+
+  /** Whether the breakers of all these URLs are open, or that of their token server, so that nothing may be sent now. */
   isDown({ destinationId }: Pick<Delivery, 'destinationId'>, targets: readonly Target[]): boolean {
     return (
       targets.length > 0 &&
-      targets.every(({ fingerprint }) => this.breakers.isBlocked(destinationId, fingerprint))
+      this.#gatesOf(destinationId, targets).every((gate) => this.breakers.isBlocked(destinationId, gate))
     );
+  }
+
+  /** What decides whether anything may be sent to these URLs: their token server while it is down, or else each of them. */
+  #gatesOf(destinationId: string, targets: readonly Target[]): readonly string[] {
+    const token = targets[0]?.tokenServer?.fingerprint;
+    if (token !== undefined && this.breakers.stateOf(destinationId, token).state !== 'closed') return [token];
+    return targets.map(({ fingerprint }) => fingerprint);
   }
 
   /** Whether nothing would be sent now: the destination is disabled or paused, or all its circuit breakers are open. */
@@ -113,8 +126,10 @@ export class Receivers {
   /** The state of the open URLs of a delivery. They count as up since its destination was resumed. */
   receiverOf(delivery: Waiting, targets = this.#openTargets(delivery)): Receiver {
     const { destinationId } = delivery;
-    const urls = targets.map(({ fingerprint }) => this.breakers.stateOf(destinationId, fingerprint));
-    const receiver = receiverOf(urls, this.#deps.now() - performance.now());
+    const gates = this.#gatesOf(destinationId, targets).map((gate) =>
+      this.breakers.stateOf(destinationId, gate),
+    );
+    const receiver = receiverOf(gates, this.#deps.now() - performance.now());
     if (receiver.isDown) return receiver;
     return { ...receiver, since: Math.max(receiver.since, this.#resumedAt.get(destinationId) ?? -Infinity) };
   }
@@ -135,8 +150,8 @@ export class Receivers {
   claimProbe(delivery: Waiting, targets: readonly Target[], windowMs: number): Down {
     const firstAttemptAt = this.windowBegan(delivery, targets);
     const isOver = this.#deps.now() >= firstAttemptAt + windowMs;
-    const claims = targets.map(({ fingerprint }) =>
-      isOver ? undefined : this.breakers.claimProbe(delivery.destinationId, fingerprint),
+    const claims = this.#gatesOf(delivery.destinationId, targets).map((gate) =>
+      isOver ? undefined : this.breakers.claimProbe(delivery.destinationId, gate),
     );
     return { kind: 'down', firstAttemptAt, probeInMs: Math.min(...claims.map((inMs) => inMs ?? Infinity)) };
   }

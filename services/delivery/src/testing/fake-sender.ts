@@ -13,6 +13,9 @@ export class FakeSender implements Sender {
   readonly requests: SendRequest[] = [];
   /** Chooses the answer to each request; success by default. */
   onRequest: (request: SendRequest, nth: number) => Answer | Promise<Answer> | typeof held = () => success;
+  /** What requests of destinations with `oauth2` get without being sent; undefined where there is a token. */
+  noToken: Answer | undefined;
+  readonly tokenRequests = { fetched: 0, failed: 0 };
   #held: ((answer: Answer) => void)[] = [];
   readonly #until: (holds: () => boolean) => Promise<void>;
 
@@ -25,6 +28,10 @@ export class FakeSender implements Sender {
     this.requests.push(request);
     const answer = this.onRequest(request, this.requests.length);
     return answer === held ? new Promise((resolve) => this.#held.push(resolve)) : answer;
+  }
+
+  prepare(): Promise<Answer | undefined> {
+    return Promise.resolve(this.noToken);
   }
 
   /** The bodies of the requests, in the order in which they were sent. */

@@ -53,6 +53,17 @@ test('a form that is not changed changes nothing', () => {
     },
   };
   assert.deepEqual(mergePatchOf({ ...full }, { ...entryOf(draftOf(full), full) }), {});
+  const { auth: _auth, ...settings } = full.settings;
+  const authMethod = 'client_secret_basic' as const;
+  const oauth2 = {
+    tokenUrl: 'https://id.example/',
+    clientId: 'crm',
+    clientSecret: '********',
+    scope: 'a b',
+    authMethod,
+  };
+  const withOAuth2: Destination = { ...full, settings: { ...settings, oauth2 } };
+  assert.deepEqual(mergePatchOf({ ...withOAuth2 }, { ...entryOf(draftOf(withOAuth2), withOAuth2) }), {});
 });
 
 test('an emptied field is removed, and a number that is none is sent as it is', () => {
@@ -106,12 +117,17 @@ test('a sample and fields have only what is set', () => {
 
 test('an authorization has only what its kind needs', () => {
   const draft = draftOf(stored);
-  const auth = { ...draft.auth, username: 'ada', password: 'p', token: 't' };
-  const settingsWith = (kind: 'basic' | 'bearer' | 'none') =>
-    entryOf({ ...draft, auth: { ...auth, kind } }, stored).settings.auth;
-  assert.deepEqual(settingsWith('basic'), { username: 'ada', password: 'p' });
-  assert.deepEqual(settingsWith('bearer'), { token: 't' });
-  assert.equal(settingsWith('none'), undefined);
+  const client = { tokenUrl: 'https://id.example/', clientId: 'crm', clientSecret: 's' };
+  const oauth2 = { ...draft.auth.oauth2, ...client, tokenUrl: ` ${client.tokenUrl} `, scope: ' ' };
+  const auth = { ...draft.auth, username: 'ada', password: 'p', token: 't', oauth2 };
+  const settingsWith = (kind: (typeof auth)['kind']) => {
+    const { settings } = entryOf({ ...draft, auth: { ...auth, kind } }, stored);
+    return [settings.auth, settings.oauth2];
+  };
+  assert.deepEqual(settingsWith('basic'), [{ username: 'ada', password: 'p' }, undefined]);
+  assert.deepEqual(settingsWith('bearer'), [{ token: 't' }, undefined]);
+  assert.deepEqual(settingsWith('oauth2'), [undefined, client]);
+  assert.deepEqual(settingsWith('none'), [undefined, undefined]);
 });
 
 test('a removed header is no longer among the secret ones', () => {

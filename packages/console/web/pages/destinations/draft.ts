@@ -50,12 +50,15 @@ export interface SampleDraft {
   readonly by: 'user' | 'event';
 }
 
-/** Masks stand for a stored password or token. */
+type OAuth2 = NonNullable<Destination['settings']['oauth2']>;
+
+/** Masks stand for a stored password, token or client secret. */
 export interface AuthDraft {
-  readonly kind: 'none' | 'basic' | 'bearer';
+  readonly kind: 'none' | 'basic' | 'bearer' | 'oauth2';
   readonly username: string;
   readonly password: string;
   readonly token: string;
+  readonly oauth2: Required<OAuth2>;
 }
 
 export interface Draft {
@@ -87,6 +90,14 @@ const defaultSignature: SignatureDraft = {
   prefix: '',
   timestamp: false,
 };
+const emptyOAuth2: AuthDraft['oauth2'] = {
+  tokenUrl: '',
+  clientId: '',
+  clientSecret: '',
+  scope: '',
+  audience: '',
+  authMethod: 'client_secret_basic',
+};
 const emptyUrl: UrlDraft = { url: '', method: 'POST', headers: '', secretHeaders: [] };
 
 export function newDraft(sources: readonly string[]): Draft {
@@ -96,7 +107,7 @@ export function newDraft(sources: readonly string[]): Draft {
     urls: [emptyUrl],
     secret: '',
     contentType: 'json',
-    auth: authDraftOf(undefined),
+    auth: authDraftOf({}),
     signature: defaultSignature,
     standardWebhooks: false,
     ed25519: false,
@@ -128,7 +139,7 @@ export function draftOf(destination: Destination): Draft {
     body: bodyDraftOf(destination.fields),
     secret: settings.sharedSecret ?? '',
     contentType: settings.contentType ?? 'json',
-    auth: authDraftOf(settings.auth),
+    auth: authDraftOf(settings),
     signature: { ...defaultSignature, ...settings.signature },
     standardWebhooks: settings.standardWebhooks ?? false,
     ed25519: settings.ed25519 !== undefined,
@@ -170,6 +181,7 @@ export function entryOf(
     'sharedSecret',
     'contentType',
     'auth',
+    'oauth2',
     'signature',
     'standardWebhooks',
     'ed25519',
@@ -192,7 +204,7 @@ export function entryOf(
       ...settings,
       ...(draft.secret !== '' && { sharedSecret: draft.secret }),
       ...set('contentType', draft.contentType, 'json', stored.contentType),
-      ...authOf(draft.auth),
+      ...authOf(draft.auth, stored.oauth2),
       ...(draft.secret !== '' && signature && { signature }),
       ...set('standardWebhooks', draft.standardWebhooks, false, stored.standardWebhooks),
       ...(draft.ed25519 && { ed25519: stored.ed25519 ?? {} }),
@@ -213,15 +225,47 @@ function set<Name extends string, Value>(
   return value !== byDefault || before !== undefined ? ({ [name]: value } as Record<Name, Value>) : {};
 }
 
-function authDraftOf(auth: Destination['settings']['auth']): AuthDraft {
+type Auth = Pick<Destination['settings'], 'auth' | 'oauth2'>;
+
+function authDraftOf({ auth, oauth2 }: Auth): AuthDraft {
   const { username = '', password = '', token = '' } = auth ?? {};
-  const kind = auth === undefined ? 'none' : auth.token === undefined ? 'basic' : 'bearer';
-  return { kind, username, password, token };
+  return {
+    kind: authKindOf({ auth, oauth2 }),
+    username,
+    password,
+    token,
+    oauth2: { ...emptyOAuth2, ...oauth2 },
+  };
 }
 
-function authOf({ kind, username, password, token }: AuthDraft): Pick<Destination['settings'], 'auth'> {
-  if (kind === 'none') return {};
-  return { auth: kind === 'basic' ? { username, password } : { token } };
+function authKindOf({ auth, oauth2 }: Auth): AuthDraft['kind'] {
+  if (oauth2) return 'oauth2';
+  if (!auth) return 'none';
+  return auth.token === undefined ? 'basic' : 'bearer';
+}
+
+function authOf({ kind, username, password, token, oauth2 }: AuthDraft, before: OAuth2 | undefined): Auth {
+  switch (kind) {
+    case 'none':
+      return {};
+    case 'basic':
+      return { auth: { username, password } };
+    case 'bearer':
+      return { auth: { token } };
+    case 'oauth2': {
+      const { tokenUrl, clientId, clientSecret, scope, audience, authMethod } = oauth2;
+      return {
+        oauth2: {
+          tokenUrl: tokenUrl.trim(),
+          clientId,
+          clientSecret,
+          ...(scope.trim() !== '' && { scope: scope.trim() }),
+          ...(audience.trim() !== '' && { audience: audience.trim() }),
+          ...set('authMethod', authMethod, 'client_secret_basic', before?.authMethod),
+        },
+      };
+    }
+  }
 }
 
 type Pace = Pick<Destination, 'burst' | 'maxInFlight' | 'timeout' | 'retry' | 'disableAfter'>;

@@ -3,13 +3,21 @@ import type { Destination } from '@tailrace/config';
 import type { DeadReason } from '@tailrace/metrics';
 import type { Delivery } from '@tailrace/records';
 import type { TopicNames } from '@tailrace/topology';
-import { requestHeaders, type Keeping, type Sender, type Target } from '@tailrace/webhook';
+import {
+  requestHeaders,
+  tokenServerOf,
+  type Answer,
+  type Keeping,
+  type Sender,
+  type Target,
+} from '@tailrace/webhook';
 import {
   needsOrder,
   openTargets,
   type Down,
   type Job,
   type LaneHold,
+  type UrlAnswer,
   type UrlResult,
 } from '../../delivery.ts';
 import { feedbackOf, succeeds, wasSent } from './feedback.ts';
@@ -47,9 +55,15 @@ export class AttemptStage {
    * Makes one attempt. Nothing is waited for before the requests, so what is checked here holds when they are sent.
    *
    * @param destination as it is configured now
+   * @param withoutToken the answer in place of requests, where they need a token and there is none
    * @returns what it shows about the receiver
    */
-  async make(job: Job, destination: Destination | undefined, heldBy: LaneHold): Promise<Feedback> {
+  async make(
+    job: Job,
+    destination: Destination | undefined,
+    heldBy: LaneHold,
+    withoutToken?: Answer,
+  ): Promise<Feedback> {
     const { work, delivery, order } = job;
     // The new owner of a revoked partition reads the record again, so an attempt would be a duplicate.
     if (work.revoked) return nothingSent;
@@ -76,8 +90,14 @@ export class AttemptStage {
     const isOver = startedAt > firstAttemptAt + windowMs;
     if (isOver && delivery.attempt > 0) return this.#giveUp(job, 'window-exceeded');
 
-    const urls = open.map(({ fingerprint }) => fingerprint);
-    const permits = receivers.breakers.permit(delivery.destinationId, urls);
+    const tokenServer = tokenServerOf(destination);
+    // The destination may have changed while the token was waited for.
+    const noToken = tokenServer && withoutToken;
+    if (tokenServer && !noToken) receivers.breakers.worked(delivery.destinationId, tokenServer.fingerprint);
+    const permits = receivers.breakers.permit(
+      delivery.destinationId,
+      (noToken ? [tokenServer] : open).map(({ fingerprint }) => fingerprint),
+    );
     const sent = permits.filter((permit) => permit !== undefined);
     if (sent.length === 0) {
       settle.apply(job, receivers.claimProbe(delivery, open, windowMs));
@@ -86,10 +106,12 @@ export class AttemptStage {
 
     const span = this.#deps.observer.started(job, alsoHeldBy(delivery, heldBy), startedAt, open);
     const traceparent = span ? span.traceparent : delivery.traceparent;
+    if (noToken) permits[0]?.report(succeeds(noToken) === undefined ? undefined : false);
     const results = await Promise.all(
       open.map(async (target, place) => {
+        if (noToken) return notSent(target, noToken);
         const permit = permits[place];
-        if (!permit) return notSent(target);
+        if (!permit) return notSent(target, circuitOpen);
         const result = await this.#send(destination, target, delivery, traceparent);
         permit.report(succeeds(result.answer), wasSent(result.answer));
         return result;
@@ -119,8 +141,8 @@ export class AttemptStage {
     const startedAt = performance.now();
     const stamp = { deliveryId, startedAt: now(), contentType, traceparent };
     const headers = requestHeaders(destination, target, body, stamp);
-    const { origin, path, method, tls, timeoutMs, retryOn, proxy } = target;
-    const how = { tls, timeoutMs, retryOn, proxy, keep };
+    const { origin, path, method, tls, tokenServer, timeoutMs, retryOn, proxy } = target;
+    const how = { tls, tokenServer, timeoutMs, retryOn, proxy, keep };
     const request = { destinationId, origin, path, method, headers, body, ...how };
     const answer = await sender.send(request);
     const endedAt = performance.now();
@@ -134,9 +156,11 @@ export class AttemptStage {
   }
 }
 
-/** The result for a URL whose circuit breaker permits no request. */
-function notSent(target: Target): UrlResult {
-  return { target, answer: { kind: 'retryable', reason: 'circuit-open' }, latencyMs: 0 };
+/** The answer of a URL whose circuit breaker permits no request. */
+const circuitOpen: UrlAnswer = { kind: 'retryable', reason: 'circuit-open' };
+
+function notSent(target: Target, answer: UrlAnswer): UrlResult {
+  return { target, answer, latencyMs: 0 };
 }
 
 /** Returns the fingerprints of the URLs that are not tried again for this delivery. */

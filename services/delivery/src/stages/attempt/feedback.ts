@@ -5,10 +5,13 @@ import type { Feedback, Signal } from '../lane/task.ts';
 /** An answer within this lets a lane send more. */
 const quickMs = 1_000;
 
-/** Whether the answer counts as a failure of the URL. A permanent refusal, a 429 and a 4xx that is retried show that the receiver works. */
+/**
+ * Whether the answer counts as a failure of the URL. A permanent refusal, a 429 and a 4xx that is retried show that the receiver works,
+ * and without a token it was not asked, or has answered 401.
+ */
 export function showsTrouble(answer: UrlAnswer): boolean {
   if (answer.kind !== 'retryable') return false;
-  return answer.reason !== 'too-many-requests' && answer.reason !== 'client-error';
+  return !['too-many-requests', 'client-error', 'token-unavailable'].includes(answer.reason);
 }
 
 /** What the answer shows to the breaker of its URL; undefined where the request did not get to the receiver, because the proxy is down. */
@@ -49,7 +52,9 @@ function signalOf(results: readonly UrlResult[]): Signal {
   const reasons = results.map(({ answer }) => (answer.kind === 'retryable' ? answer.reason : undefined));
   if (reasons.includes('too-many-requests')) return 'throttled';
   if (reasons.includes('timeout')) return 'overloaded';
-  if (results.every(({ answer }) => showsTrouble(answer))) return 'failed';
+  if (results.every(({ answer }, place) => showsTrouble(answer) || reasons[place] === 'token-unavailable')) {
+    return 'failed';
+  }
   const quick = results.every(({ latencyMs }) => latencyMs <= quickMs);
   return quick && reasons.every((reason) => reason === undefined) ? 'quick' : 'steady';
 }

@@ -198,6 +198,52 @@ describe('a receiver that fails', () => {
   });
 });
 
+test('7.12 a token server that fails has a breaker of its own: no URL is asked or blamed, and each delivery is sent once there is a token', async () => {
+  await using stage = new Stage();
+  const oauth2 = { tokenUrl: 'https://id.example.com/token', clientId: 'crm', clientSecret: 's' };
+  const webhooks = [{ url: 'https://guarded.example.com/' }, { url: 'https://also.example.com/' }];
+  const guarded = destinationOf('guarded', { settings: { webhooks, oauth2 } });
+  await stage.configure(guarded, crm);
+  const replica = await stage.startReplica();
+  const { sender } = replica;
+  sender.noToken = { kind: 'retryable', reason: 'token-unavailable', detail: 'it is down' };
+  const deliveries = await parkMore(stage, guarded, 200);
+  assert.equal(sender.requests.length, 0);
+  const openBreakers = async () => (await replica.series()).get('tailrace_circuit_breakers{state="open"}');
+  assert.equal(await openBreakers(), 1);
+  const openSeconds = 'tailrace_destination_breaker_open_seconds{destination_id="guarded"}';
+  assert.ok((await replica.series('destinations')).has(openSeconds));
+  for (const { outcome, reason, urls } of await stage.attempts()) {
+    assert.deepEqual([outcome, reason], ['retry', 'token-unavailable']);
+    assert.deepEqual(
+      urls.map(({ detail }) => detail),
+      ['it is down', 'it is down'],
+    );
+  }
+  assert.ok((await stage.attempts()).some(({ breakerOpenSince }) => breakerOpenSince !== undefined));
+
+  const others = deliveriesFor([crm], 50);
+  await stage.publish(others);
+  await sender.sent(others.length);
+  assert.deepEqual(fatesOf(stage, [crm]), undisturbed);
+
+  await stage.time.pass(600 * second);
+  assertNoStepIsLost(parked(stage, guarded));
+  assert.equal(sender.requests.length, others.length);
+  sender.noToken = undefined;
+  const requests = others.length + webhooks.length * deliveries.length;
+  await sender.sent(requests);
+  const sent = sender.requests.filter(({ origin }) => origin === 'https://guarded.example.com');
+  assert.deepEqual(bodiesOf(sent), bodiesOf(deliveries));
+  assert.ok(
+    sender.requests.every(
+      ({ tokenServer, destinationId }) => (destinationId === 'guarded') === !!tokenServer,
+    ),
+  );
+  assert.equal(await openBreakers(), 0);
+  assert.deepEqual(fatesOf(stage, [guarded]).died, {});
+});
+
 for (const status of [429, 503]) {
   test(`Retry-After of a ${status} delays all deliveries of the destination`, async () => {
     await using stage = new Stage();

@@ -1,6 +1,7 @@
 /** The third stage: a delivery waits for its turn in the lane of its destination. */
 import type { Destination } from '@tailrace/config';
 import type { TopicNames } from '@tailrace/topology';
+import type { Sender } from '@tailrace/webhook';
 import type { Lanes } from './lanes.ts';
 import type { Task } from './task.ts';
 import { openTargets, type Job } from '../../delivery.ts';
@@ -13,6 +14,7 @@ export interface LaneStageDependencies {
   readonly names: Pick<TopicNames, 'deliveriesReplay'>;
   readonly lanes: Pick<Lanes, 'submit' | 'paused'>;
   readonly receivers: Receivers;
+  readonly sender: Pick<Sender, 'prepare'>;
   readonly attempt: Pick<AttemptStage, 'make'>;
   readonly settle: Pick<Settle, 'apply'>;
   readonly policies: Pick<Policies, 'of'>;
@@ -33,7 +35,7 @@ export class LaneStage {
   submit(job: Job, destination: Destination | undefined): void {
     const { work, delivery } = job;
     if (work.revoked) return;
-    const { names, lanes, receivers, settle, attempt, policies } = this.#deps;
+    const { names, lanes, receivers, sender, settle, attempt, policies } = this.#deps;
     if (!lanes.paused && receivers.isOfDeletedUser(job)) {
       settle.apply(job, { kind: 'over', reason: 'user-deleted' });
       return;
@@ -64,9 +66,11 @@ export class LaneStage {
       },
       since: performance.now(),
       run: async (heldBy) => {
+        const tokenServer = receivers.tokenServerOf(delivery);
+        const withoutToken = tokenServer && (await sender.prepare(tokenServer));
         const found = await receivers.find(delivery);
-        if (!lanes.paused) return attempt.make(job, found, heldBy);
-        // The look-up has taken long, and what is started now could not be committed.
+        if (!lanes.paused) return attempt.make(job, found, heldBy, withoutToken);
+        // One of them has taken long, and what is started now could not be committed.
         this.submit(job, found);
         return { signal: 'none' };
       },
