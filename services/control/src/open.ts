@@ -190,7 +190,7 @@ export async function openControl(
   const marks = await open('the issues', 'issues', () =>
     openIssueMarks(kafka, names.destinationsHealth, config),
   );
-  const { failingAfterMs, timeoutMs, allowedNetworks, proxy } = settings;
+  const { failingAfterMs, timeoutMs, allowedNetworks, proxy, consoleUrl } = settings;
   const told = new ToldState();
   const outages = new StoredOutages();
   const operations = await open('the operational events', 'operational events', () => {
@@ -217,7 +217,7 @@ export async function openControl(
   });
   service.onClose('outages', () => outageWatch.close());
   const sending = { timeoutMs, policy: createAddressPolicy(allowedNetworks), proxy };
-  const messenger = createMessenger({ ...sending, authorities: changes.authorities });
+  const messenger = createMessenger({ ...sending, authorities: changes.authorities, consoleUrl });
   service.onClose('connections of notifications', () => messenger.close());
   const notifier = startNotifier({
     topic: names.destinationsHealth,

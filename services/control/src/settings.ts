@@ -4,6 +4,7 @@ import { TailraceError } from '@tailrace/errors';
 import {
   bytes,
   duration,
+  httpUrl,
   ingestPublicUrl,
   kafkaSettings,
   port,
@@ -67,6 +68,13 @@ export const settings = Type.Object({
   kafka: kafkaSettings('control'),
   topics: topicSettings(),
   port: port({ env: 'TAILRACE_CONTROL_PORT', default: 8081, description: 'Port of the HTTP API.' }),
+  consoleUrl: Type.Optional(
+    httpUrl({
+      env: 'TAILRACE_CONTROL_PUBLIC_URL',
+      description:
+        'URL at which browsers reach the console, for links in notifications; by default they have none.',
+    }),
+  ),
   ingestUrl: ingestPublicUrl(),
   ingestPort: port({
     env: 'TAILRACE_INGEST_PORT',

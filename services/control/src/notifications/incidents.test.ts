@@ -4,7 +4,16 @@ import { test } from 'node:test';
 import type { Destination, Notification, Source } from '@tailrace/config';
 import type { ReportedDestination } from '../operations/reported.ts';
 import { changesOf, incidentsAt, incidentsOf, lastingOf, type Facts, type Incident } from './incidents.ts';
-import { groupOf, linesOf, messageOf, pagerDutyBodies, slackBody } from './message.ts';
+import {
+  groupOf,
+  linesOf,
+  messageOf,
+  pagerDutyBodies,
+  slackBody,
+  testMessage,
+  withLinks,
+  type Message,
+} from './message.ts';
 
 const now = Date.parse('2026-11-27T12:00:00.000Z');
 const minutesAgo = (minutes: number): string => new Date(now - minutes * 60_000).toISOString();
@@ -41,6 +50,7 @@ function factsOf({ reported = {}, disabled = [], paused = [], silent }: Given): 
 
 const found = (notification: Notification, facts: Facts): readonly Incident[] =>
   incidentsOf(notification, incidentsAt(now, facts), now);
+const textsOf = (message: Message): string[] => linesOf(message).map(({ text }) => text);
 const keysOf = (facts: Facts, notification: Notification = all): string[] =>
   found(notification, facts).map(({ key }) => key);
 
@@ -126,7 +136,7 @@ test('a thousand incidents are one message of bounded size', () => {
   const message = messageOf('all', changes, new Map(), { ...facts, now });
   assert.equal(message.title, '1000 new problems');
   assert.deepEqual([message.opened.length, message.openedCount, message.openCount], [20, 1_000, 1_000]);
-  assert.deepEqual(linesOf(message).slice(-2), ['and 980 more', 'Open now: 1000']);
+  assert.deepEqual(textsOf(message).slice(-2), ['and 980 more', 'Open now: 1000']);
   const group = groupOf('all', changes.opened);
   const bodies = pagerDutyBodies({ message, group, resolved: ['before'] }, 'key') as Record<
     string,
@@ -147,11 +157,45 @@ test('a message says what began and what is over, and Slack cannot take its text
   const told = new Map([['deliveries.dead/b', { since: minutesAgo(90) }]]);
   const changes = changesOf(found(all, facts), new Set(told.keys()), facts);
   const message = messageOf('all', changes, told, { ...facts, now });
-  assert.deepEqual(linesOf(message), [
+  assert.deepEqual(textsOf(message), [
     'a has been failing since 2026-11-27 11:45 UTC: <!channel>',
     'b has had no further dead letters for an hour',
     'Open now: 1',
   ]);
   assert.match(JSON.stringify(slackBody(message)), /&lt;!channel&gt;/);
   assert.doesNotMatch(JSON.stringify(slackBody(message)), /<!channel>/);
+});
+
+test('each problem, and the message, links to its page in the console', () => {
+  const facts = factsOf({
+    reported: {
+      a: { failingSince: minutesAgo(15) },
+      b: { deadUntil: minutesAgo(5) },
+      c: { disabledSince: minutesAgo(4) },
+    },
+    disabled: ['c'],
+    silent: { web: 90 },
+  });
+  const told = new Map([['destination.failing/d', { since: minutesAgo(90) }]]);
+  const changes = changesOf(found(all, facts), new Set(told.keys()), facts);
+  const outgoing = { message: messageOf('all', changes, told, { ...facts, now }), group: 'g', resolved: [] };
+  for (const consoleUrl of ['https://example.com/tailrace', 'https://example.com/tailrace/']) {
+    const { message } = withLinks(outgoing, consoleUrl);
+    assert.deepEqual(
+      linesOf(message).map(({ url }) => url?.replace('https://example.com/tailrace/#/', '')),
+      [
+        'sources/web',
+        'destinations/a?tab=failures',
+        'destinations/b?tab=failures',
+        'destinations/c',
+        'destinations/d?tab=failures',
+        'notifications/all',
+      ],
+    );
+  }
+  const { message } = withLinks(testMessage('all', now), 'https://example.com');
+  assert.deepEqual(
+    linesOf(message).map(({ url }) => url),
+    ['https://example.com/#/notifications/all'],
+  );
 });

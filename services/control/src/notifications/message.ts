@@ -10,6 +10,8 @@ export interface Item {
   readonly destinationId?: string;
   readonly since: string;
   readonly text: string;
+  /** Its page in the console, where the URL of the console is known. */
+  readonly url?: string;
 }
 
 /** What a webhook with the format `json` has as its body. */
@@ -25,6 +27,8 @@ export interface Message {
   readonly overCount: number;
   /** How many are open now. */
   readonly openCount: number;
+  /** The page of the notification in the console, as for an item. */
+  readonly url?: string;
 }
 
 /** A message with what PagerDuty needs to know of it. */
@@ -132,31 +136,49 @@ function overText(
   }
 }
 
+/** @param consoleUrl with or without a slash at its end */
+export function withLinks({ message, ...rest }: Outgoing, consoleUrl: string): Outgoing {
+  const linkTo = (page: string): string => `${consoleUrl.replace(/\/*$/, '')}/#/${page}`;
+  const linked = (item: Item): Item => ({ ...item, url: linkTo(pageOf(item)) });
+  const { notification, opened, over } = message;
+  const url = linkTo(`notifications/${notification}`);
+  return { ...rest, message: { ...message, opened: opened.map(linked), over: over.map(linked), url } };
+}
+
+/** In the fragment of the address. Ids need no encoding. */
+function pageOf({ event, sourceId = '', destinationId = '' }: Item): string {
+  switch (event) {
+    case 'destination.failing':
+    case 'deliveries.dead':
+      return `destinations/${destinationId}?tab=failures`;
+    case 'destination.disabled':
+      return `destinations/${destinationId}`;
+    case 'source.silent':
+      return `sources/${sourceId}`;
+  }
+}
+
 /** The lines of a message for people. */
-export function linesOf({
-  opened,
-  openedCount,
-  over,
-  overCount,
-  openCount,
-  test,
-}: Message): readonly string[] {
-  if (test) return ['It works. Problems will be reported here.'];
-  const more = (count: number, shown: readonly Item[]): readonly string[] =>
-    count > shown.length ? [`and ${count - shown.length} more`] : [];
+export function linesOf(message: Message): readonly Pick<Item, 'text' | 'url'>[] {
+  const { opened, openedCount, over, overCount, openCount, test, url } = message;
+  const last = test ? 'It works. Problems will be reported here.' : `Open now: ${openCount}`;
+  const more = (count: number, shown: readonly Item[]) =>
+    count > shown.length ? [{ text: `and ${count - shown.length} more` }] : [];
   return [
-    ...opened.map(({ text }) => text),
+    ...opened,
     ...more(openedCount, opened),
-    ...over.map(({ text }) => text),
+    ...over,
     ...more(overCount, over),
-    `Open now: ${openCount}`,
+    { text: last, ...(url !== undefined && { url }) },
   ];
 }
 
 export function slackBody(message: Message): object {
   const escaped = (text: string): string =>
     text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
-  const lines = linesOf(message).map((line) => `• ${escaped(line)}`);
+  const lines = linesOf(message).map(
+    ({ text, url }) => `• ${escaped(text)}${url === undefined ? '' : ` <${escaped(url)}|View>`}`,
+  );
   return { text: [`*${escaped(message.title)}*`, ...lines].join('\n') };
 }
 
@@ -166,7 +188,7 @@ export function pagerDutyBodies(
   routingKey: string,
 ): readonly object[] {
   const event = { routing_key: routingKey };
-  const { title, test, openedCount, at, opened } = message;
+  const { title, test, openedCount, at, opened, url } = message;
   const [first] = opened;
   const payload = {
     summary: title.slice(0, 1_024),
@@ -177,8 +199,12 @@ export function pagerDutyBodies(
       first && { class: first.event, component: first.destinationId ?? first.sourceId }),
     custom_details: message,
   };
+  const links = opened.map(({ url: href, text }) => ({ href, text }));
+  const client = url !== undefined && { client: 'Tailrace', client_url: url, links };
   return [
-    ...(openedCount > 0 || test ? [{ ...event, event_action: 'trigger', dedup_key: group, payload }] : []),
+    ...(openedCount > 0 || test
+      ? [{ ...event, event_action: 'trigger', dedup_key: group, payload, ...client }]
+      : []),
     ...resolved.map((dedup_key) => ({ ...event, event_action: 'resolve', dedup_key })),
   ];
 }

@@ -211,9 +211,10 @@ describe('a destination that fails', () => {
 });
 
 describe('a receiver', () => {
-  test('of PagerDuty gets a trigger, and a resolve with the same key; Slack gets a text', async () => {
+  test('of PagerDuty gets a trigger, and a resolve with the same key; Slack gets a text; both link to the console', async () => {
     await using receiver = await openReceiver();
-    await using api = await open();
+    const consoleUrl = 'https://tailrace.example.com/';
+    await using api = await open(undefined, { ...loopback, TAILRACE_CONTROL_PUBLIC_URL: consoleUrl });
     await createDestinations(api, 'crm');
     const routingKey = 'R0123456789';
     await create(api, { id: 'pd', webhook: { format: 'pagerduty', url: `${receiver.url}/pd`, routingKey } });
@@ -239,7 +240,12 @@ describe('a receiver', () => {
       component: 'crm',
       severity: 'error',
     });
-    assert.match(String(of('/slack')[0]?.['text']), /^\*crm was disabled at .*\n• Open now: 1$/s);
+    const page = `${consoleUrl}#/destinations/crm`;
+    assert.equal(trigger['client_url'], `${consoleUrl}#/notifications/pd`);
+    assert.equal((trigger['links'] as Body[])[0]?.['href'], page);
+    const slack = String(of('/slack')[0]?.['text']);
+    assert.match(slack, /^\*crm was disabled at .*\n• Open now: 1 </s);
+    assert.ok(slack.includes(`<${page}|View>`), slack);
     assert.match(String(of('/slack')[1]?.['text']), /^\*crm is enabled again\*/);
   });
 

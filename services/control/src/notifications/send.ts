@@ -14,7 +14,7 @@ import {
   type Sender,
   type SenderOptions,
 } from '@tailrace/webhook';
-import { linesOf, pagerDutyBodies, slackBody, type Outgoing } from './message.ts';
+import { linesOf, pagerDutyBodies, slackBody, withLinks, type Outgoing } from './message.ts';
 
 /** `mayPass`: it is worth another try. */
 export type Sent =
@@ -26,6 +26,8 @@ export type Messenger = ReturnType<typeof createMessenger>;
 export interface MessengerOptions extends Pick<SenderOptions, 'policy' | 'timeoutMs' | 'proxy'> {
   /** PEM of certificate authorities to trust beside those that Node trusts. */
   readonly authorities?: readonly string[] | undefined;
+  /** Where messages link to. */
+  readonly consoleUrl?: string | undefined;
 }
 
 const pagerDutyUrl = 'https://events.pagerduty.com/v2/enqueue';
@@ -38,7 +40,7 @@ const maxReasonLength = 300;
 
 export function createMessenger(options: MessengerOptions) {
   const timeoutMs = Math.min(options.timeoutMs, longestRequestMs);
-  const { policy, authorities = [], proxy } = options;
+  const { policy, authorities = [], proxy, consoleUrl } = options;
   const lookup = createNameLookup();
   const sender = createSender({ timeoutMs, policy, authorities, lookup, proxy });
 
@@ -114,7 +116,7 @@ export function createMessenger(options: MessengerOptions) {
         to: [...email.to],
         subject: `[Tailrace] ${message.title}`.slice(0, 300),
         text: `${message.title}\n\n${linesOf(message)
-          .map((line) => `- ${line}`)
+          .map(({ text, url }) => (url === undefined ? `- ${text}` : `- ${text}\n  ${url}`))
           .join('\n')}\n`,
         headers: { 'X-Tailrace-Notification': group },
       });
@@ -131,11 +133,12 @@ export function createMessenger(options: MessengerOptions) {
   return {
     async send(
       notification: Notification,
-      outgoing: Outgoing,
+      unlinked: Outgoing,
       config: Pick<ConfigLookup, 'destination'>,
       until = performance.now() + longestMs,
     ): Promise<Sent> {
       const { id, destination, webhook, email } = notification;
+      const outgoing = consoleUrl === undefined ? unlinked : withLinks(unlinked, consoleUrl);
       if (email) return mail(email, outgoing);
       if (destination !== undefined) return toDestination(sender, destination, outgoing, config);
       const { format = 'json', url = pagerDutyUrl, routingKey = '' } = webhook ?? {};
