@@ -76,16 +76,16 @@ test('calls are shown as they arrive, with their content, what became of them, a
   await page.context().close();
 });
 
-test('the list is stopped, and has the calls of one user', async () => {
+test('the list is paused, and has the calls of one user, also from a saved view', async () => {
   const { page, complaints } = await browser.open(`${url}#/sources/web?tab=live`, { token: adminToken });
   const log = page.getByRole('log');
   const watches = () => page.waitForResponse((answer) => answer.url().includes('/calls/stream'));
   await log.getByText('Waiting for the first event').waitFor();
-  await page.getByRole('button', { name: 'Stop' }).click();
-  await log.getByText('Stopped').waitFor();
+  await page.getByRole('button', { name: 'Pause' }).click();
+  await log.getByText('Paused').waitFor();
   await send('Missed');
   const again = watches();
-  await page.getByRole('button', { name: 'Watch' }).click();
+  await page.getByRole('button', { name: 'Resume' }).click();
   await again;
   await send('Seen');
   await log.getByText('Seen').waitFor();
@@ -98,6 +98,12 @@ test('the list is stopped, and has the calls of one user', async () => {
   await send('Of ben', 'ben');
   await log.getByText('Of ben').waitFor();
   assert.equal(await log.getByRole('listitem').count(), 1);
+  await page.getByRole('button', { name: 'Save this view' }).click();
+  await page.getByLabel('Name of the view').fill('Ben');
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await visit(page, '#/sources/web?tab=live', 'Website');
+  await page.getByRole('link', { name: 'Ben' }).click();
+  await page.waitForURL(/#\/sources\/web\?tab=live&user=ben$/);
   assert.deepEqual(complaints, []);
   await page.context().close();
 });

@@ -205,7 +205,7 @@ withKeyboard(
     await enter(page, /^Replay/);
     const dialog = page.getByRole('dialog');
     await dialog.getByText(`${letters} dead letters will be sent again`).waitFor();
-    await type(page, 'Per second', '1');
+    await type(page, 'Max per second', '1');
     await answer(page, 'Start replay');
     await enter(page, 'Cancel');
     await answer(page, 'Cancel replay');

@@ -324,6 +324,12 @@ test('an act that loses events asks, says what is lost, and is undone', async ()
   await page.getByText('Undone.').last().waitFor();
   assert.deepEqual((await storedDestination())['sources'], ['kept']);
 
+  await page.getByText('Sample', { exact: true }).click();
+  await page.getByLabel('Percent').fill('50');
+  await press(page, 'Save');
+  await press(page, 'Undo');
+  await eventually(async () => (await storedDestination())['sample'] === undefined);
+
   await visit(page, '#/destinations/kept?tab=filter', 'kept');
   await page.getByLabel('Only these events').fill('Order *');
   await press(page, 'Save filter');

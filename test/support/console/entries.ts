@@ -2,6 +2,7 @@
 import type { Api } from '../../../services/control/src/testing/api.ts';
 import { eventually } from '@tailrace/testing';
 
+export const deletionId = 'request-of-a-user-0123456789';
 const long = 'A name that somebody has written out in full, with the team that it belongs to, and the office';
 const email = {
   to: ['on-call@example.com', 'platform-team@example.com'],
@@ -26,7 +27,7 @@ export async function seedEntries(control: Api): Promise<void> {
   await create('/v1/notifications', { id: 'on-call', name: long, events, email });
   const webhook = { format: 'slack', url: 'https://hooks.slack.com/services/T0/B0/secret' };
   await create('/v1/notifications', { id: 'chat', name: 'Operations chat', webhook });
-  await start('/v1/deletions', { requestId: 'request-of-a-user-0123456789', userIds: ['zoe'] });
+  await start('/v1/deletions', { requestId: deletionId, userIds: ['zoe'] });
   const body = { userIds: ['grace', 'user-'.repeat(30)] };
   await control.expect(200, { method: 'POST', path: '/v1/suppressions', body });
   const note = 'The receiver of orders moves to a new host on Thursday.';

@@ -30,6 +30,10 @@ const exchange = {
   responseHeaders: { 'content-type': 'application/json', server: 'nginx', 'x-request-id': '5f1c7a' },
   responseBody: '{"error":"invalid payload","field":"properties.total"}',
 };
+/** As a receiver gets it. */
+const signedUp = Buffer.from(
+  '{"version":1,"type":"track","userId":"ada","timestamp":"2026-11-21T09:43:25.118Z","event":"Signed Up","properties":{"plan":"pro"}}',
+);
 const orders = {
   all: [
     { field: 'properties.total', atLeast: 100 },
@@ -99,7 +103,7 @@ export async function seed(
     await flow.publish(names.deliveriesDead, { ...made, attempt: 1, reason: 'client-error' });
   }
   for (let index = 0; index < 9; index += 1) {
-    const made = flow.delivery('mailer', { eventName: 'Signed Up' });
+    const made = flow.delivery('mailer', { eventName: 'Signed Up', body: signedUp });
     const dueAt = now + 20_000 + index * 1_000;
     const urls = [{ url: 'https://mailer.example.com/hook', reason: 'connection-refused', latencyMs: 4 }];
     const startedAt = new Date(now - 4 * minuteMs + index * 2_000).toISOString();

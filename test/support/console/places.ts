@@ -40,6 +40,7 @@ export function placesOf({
     page('why', `#/why/${encodeURIComponent(eventId)}`, 'Why'),
     page('issues', '#/issues', 'Issues'),
     page('dead-letters', '#/replays', 'Dead letters'),
+    page('send-past-events', `#/replays/+events?destination=${destination[0]}`, 'Send past events'),
     page('sources', '#/sources', 'Sources'),
     page('source-create', '#/sources/+new', 'Create a source'),
     page('source', sourcePage, source[1]),

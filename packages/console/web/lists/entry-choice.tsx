@@ -1,9 +1,9 @@
 /** The sources or destinations that a form offers: the first ones, and a search for the others, because there may be thousands. */
-import type { ComponentChildren } from 'preact';
+import type { ComponentChildren, ComponentProps } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import { get, type Schema } from '../api/client.ts';
 import { useResource, type Resource } from '../api/resource.ts';
-import { CheckField } from '../parts/field.tsx';
+import { CheckField, TextField } from '../parts/field.tsx';
 import { ErrorNote } from '../parts/notes.tsx';
 import { SearchField } from './list-search.tsx';
 
@@ -52,6 +52,15 @@ export function useEntryChoice<Path extends keyof Entries>(path: Path): EntryCho
       />
     ),
   };
+}
+
+/** A field for the id of one entry, which suggests the first ones. */
+export function EntryField({
+  path,
+  ...field
+}: ComponentProps<typeof TextField> & { readonly path: keyof Entries }) {
+  const { entries = [] } = useEntryChoice(path);
+  return <TextField {...field} suggestions={entries.map(({ id }) => id)} mono />;
 }
 
 interface EntriesFieldProps {

@@ -33,7 +33,7 @@ export function LongList<Item>({ pages, empty, head, what, ...list }: LongListPr
               <p class="list-foot quiet small" role="status">
                 {formatCount(items.length)}
                 {hasMore && '+'} {items.length === 1 ? what[0] : what[1]}
-                {isLoading && ` · Loading`}
+                {isLoading && ' · Loading …'}
               </p>
             </>
           ) : isFirst ? (

@@ -2,7 +2,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { signedOut } from '../api/client.ts';
 import { Button } from '../parts/button.tsx';
-import { formatCount } from '../parts/format.ts';
+import { formatCounted } from '../parts/format.ts';
 import type { Pages } from './pager.tsx';
 
 const everyMs = 5_000;
@@ -30,7 +30,7 @@ export function News<Item>({ pages, keyOf, what: [one, several] }: NewsProps<Ite
     <div class="news small" role="status">
       {newer > 0 || isMoved ? (
         <Button small onClick={pages.reload}>
-          {newer > 0 ? `Show ${formatCount(newer)} new ${newer === 1 ? one : several}` : 'Show changes'}
+          {newer > 0 ? `Show ${formatCounted(newer, `new ${one}`, `new ${several}`)}` : 'Show changes'}
         </Button>
       ) : (
         !isFirst && <span class="quiet">Up to date</span>

@@ -32,7 +32,7 @@ function keep(next: readonly View[]): void {
 export function SavedViews() {
   const [isNaming, setNaming] = useState(false);
   const { steps, query } = place.value;
-  const [page = ''] = steps;
+  const page = steps.join('/');
   const own = views.value.filter((view) => view.page === page);
   const isSearch = Object.keys(query).some((name) => name !== 'tab');
   if (own.length === 0 && !isSearch) return null;
@@ -40,7 +40,7 @@ export function SavedViews() {
     <div class="row" role="group" aria-label="Saved views">
       {own.map((view) => (
         <span key={view.name} class="view">
-          <a href={hrefOf([page], view.query)}>{view.name}</a>
+          <a href={hrefOf(steps, view.query)}>{view.name}</a>
           <Button
             small
             kind="plain"

@@ -3,8 +3,9 @@ import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useState } from 'preact/hooks';
 import { setQuery } from '../url/location.ts';
 import { Button } from '../parts/button.tsx';
-import { ChoiceField, TextField, TimeField } from '../parts/field.tsx';
-import { isBetweenTimes, toField, toTime } from './period.ts';
+import { ChoiceField, TextField } from '../parts/field.tsx';
+import { toTime } from './period.ts';
+import { chosen, isBetween, PeriodFields } from './period-fields.tsx';
 import { SavedViews } from './saved-views.tsx';
 
 type Query = Readonly<Record<string, string>>;
@@ -101,60 +102,5 @@ export function SearchForm(props: SearchFormProps) {
       </form>
       <SavedViews />
     </div>
-  );
-}
-
-const spans = {
-  '': 'any time',
-  '1h': 'last hour',
-  '24h': 'last 24 hours',
-  '7d': 'last 7 days',
-  '30d': 'last 30 days',
-};
-/** Of the choice that shows the fields of two times, before they are sent. */
-const chosen = 'between';
-
-function isBetween(typed: Query): boolean {
-  return isBetweenTimes(typed) || (chosen in typed && !typed['since']);
-}
-
-interface PeriodProps {
-  readonly query: Query;
-  readonly typed: Query;
-  readonly onTyped: (typed: Query) => void;
-  readonly onSpan: (since: string) => void;
-}
-
-/** A span before now from a menu, or two times. */
-function PeriodFields({ query, typed, onTyped, onSpan }: PeriodProps) {
-  const { since = '' } = query;
-  const isShown = isBetween(typed);
-  const isOther = !isBetweenTimes(query) && !Object.hasOwn(spans, since);
-  return (
-    <>
-      <ChoiceField
-        label="Period"
-        value={isShown ? chosen : since}
-        choices={[
-          ...Object.entries(spans),
-          ...(isOther ? [[since, `last ${since}`] as const] : []),
-          [chosen, 'between two times'],
-        ]}
-        onValue={(value) => {
-          const { [chosen]: _shown, since: _since, until: _until, ...others } = typed;
-          onTyped(value === chosen ? { ...others, [chosen]: '' } : { ...others, since: value });
-          if (value !== chosen) onSpan(value);
-        }}
-      />
-      {isShown &&
-        (['since', 'until'] as const).map((name) => (
-          <TimeField
-            key={name}
-            label={name === 'since' ? 'Since' : 'Until'}
-            value={toField(typed[name] ?? '')}
-            onValue={(value) => onTyped({ ...typed, [name]: value })}
-          />
-        ))}
-    </>
   );
 }

@@ -1,7 +1,7 @@
 /** Saved views as a list: read from what a browser has stored, added and removed. */
 
 export interface View {
-  /** The first step of its address: `deliveries`. */
+  /** The steps of its address: `deliveries`, `sources/web`. */
   readonly page: string;
   readonly name: string;
   readonly query: Readonly<Record<string, string>>;

@@ -61,7 +61,7 @@ async function copyText(value: string): Promise<boolean> {
 /** An id that can be copied, in the type of code. */
 export function Id({ of }: { readonly of: string }) {
   return (
-    <span class="row">
+    <span class="id">
       <code class="breakable">{of}</code>
       <CopyButton of={of} />
     </span>

@@ -18,6 +18,11 @@ export function formatCount(count: number): string {
   return whole.format(count);
 }
 
+/** `1 user`, `1,514 users`. */
+export function formatCounted(count: number, one: string, several = `${one}s`): string {
+  return `${formatCount(count)} ${count === 1 ? one : several}`;
+}
+
 /** `1.2M`, for numbers in little space. */
 export function formatShort(count: number): string {
   return count < 10_000 ? whole.format(count) : short.format(count);
@@ -60,7 +65,12 @@ export function isBadRate(part: number, total: number): boolean {
 
 /** What a delivery waits for. */
 export function formatTier(tier: string | undefined): string {
-  return tier === undefined ? 'first attempt' : `retry after ${tier}`;
+  return tier === undefined ? 'first attempt' : `retry after ${withSpace(tier)}`;
+}
+
+/** `20m` of the settings as `20 min`. */
+function withSpace(duration: string): string {
+  return duration.replace(/m$/, 'min').replace(/(?<=\d)(?=[a-z])/, ' ');
 }
 
 export function formatBytes(bytes: number): string {

@@ -34,8 +34,8 @@ export const reasons = {
   disabled: 'The destination is disabled',
   integrations: "Excluded by the event's integrations",
   schema: 'The event is blocked at the source',
-  filter: "Excluded by the destination's filter",
-  sample: "Not in the destination's sample",
+  filter: 'Excluded by a filter',
+  sample: 'Not in the sample',
   suppressed: 'The user is suppressed',
   'no-destination': 'The source has no connected destination',
 };

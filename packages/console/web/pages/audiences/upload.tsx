@@ -7,7 +7,7 @@ import { confirmed } from '../../parts/dialog.tsx';
 import { Form } from '../../parts/entry-form.tsx';
 import { CheckField, ChoiceField, problemOf, TextField } from '../../parts/field.tsx';
 import { useSubmission } from '../../parts/form.ts';
-import { formatBytes, formatCount, formatShare } from '../../parts/format.ts';
+import { formatBytes, formatCount, formatCounted, formatShare } from '../../parts/format.ts';
 import { toast } from '../../parts/notes.tsx';
 import { isolated } from '../../text/isolated.ts';
 import { place } from '../../url/location.ts';
@@ -136,7 +136,7 @@ export function Upload({ source, names, onDone }: UploadProps) {
         />
         {isWhole && (
           <CheckField
-            label="Allow an empty list: all members leave"
+            label="Allow an empty list (all members leave)"
             value={allowsEmpty}
             onValue={setAllowEmpty}
           />
@@ -165,7 +165,7 @@ function Preview({ members, added, removed, joining, leaving }: Schema['Audience
   return (
     <>
       <p>
-        The file has {formatCount(members)} users. An identify call is sent for each user who joins or leaves.
+        The file has {formatCounted(members, 'user')}. An identify call is sent for each user who joins or leaves.
       </p>
       <Users title="Join" count={added} users={joining} />
       <Users title="Leave" count={removed} users={leaving} />

@@ -1,7 +1,7 @@
 /** The audit log: who changed what, and what was refused. Its filter is in the address. */
 import type { Schema } from '../../api/client.ts';
 import { Empty, PageHead } from '../../parts/card.tsx';
-import { formatCount } from '../../parts/format.ts';
+import { formatCount, formatCounted } from '../../parts/format.ts';
 import { useList } from '../../lists/pager.tsx';
 import { SearchForm } from '../../lists/search-form.tsx';
 import { Status } from '../../parts/status.tsx';
@@ -11,8 +11,8 @@ import { text } from '../../text/index.ts';
 import { hrefOf, type PageProps } from '../../url/location.ts';
 
 const words = {
-  outcomes: { '': 'all', done: 'done', refused: 'refused' },
-  sinces: { '': '90 days', '1h': 'last hour', '24h': 'last 24 hours', '168h': 'last 7 days' },
+  outcomes: { '': 'any', done: 'done', refused: 'refused' },
+  spans: { '': 'last 90 days', '1h': 'last hour', '24h': 'last 24 hours', '168h': 'last 7 days' },
 };
 
 type Entry = Schema['AuditEntry'];
@@ -64,7 +64,7 @@ export default function Audit({ query }: PageProps) {
           query={query}
           choices={[
             { name: 'outcome', label: 'Outcome', values: Object.entries(words.outcomes) },
-            { name: 'since', label: 'Since', values: Object.entries(words.sinces) },
+            { name: 'since', label: 'Period', values: Object.entries(words.spans) },
           ]}
           fields={[
             { name: 'action', label: 'Action', hint: 'token.create' },
@@ -89,7 +89,13 @@ export default function Audit({ query }: PageProps) {
   );
 }
 
-const pageNames: Readonly<Record<string, string>> = { destination: 'destinations', source: 'sources' };
+const pageNames: Readonly<Record<string, string>> = {
+  destination: 'destinations',
+  source: 'sources',
+  notification: 'notifications',
+  delivery: 'deliveries',
+  deletion: 'deletions',
+};
 
 /** A target that has a page is a link to it. */
 function Target({ of }: { readonly of: string }) {
@@ -104,7 +110,7 @@ function OutcomeCell({ outcome, code, notRecorded }: Entry) {
       title={
         notRecorded === undefined
           ? undefined
-          : `${formatCount(notRecorded)} earlier refused requests were not recorded.`
+          : `Not recorded before it: ${formatCounted(notRecorded, 'refused request')}.`
       }
     >
       <Status of={outcome} />

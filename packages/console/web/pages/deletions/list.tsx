@@ -6,10 +6,11 @@ import { confirmed } from '../../parts/dialog.tsx';
 import { Form, useForm } from '../../parts/entry-form.tsx';
 import { TextField } from '../../parts/field.tsx';
 import { linesOf, randomHex } from '../../parts/form.ts';
-import { formatCount } from '../../parts/format.ts';
+import { formatCount, formatCounted } from '../../parts/format.ts';
 import { toast } from '../../parts/notes.tsx';
+import { EntriesField } from '../../lists/entry-choice.tsx';
 import { useList } from '../../lists/pager.tsx';
-import { Status } from '../../parts/status.tsx';
+import { Badge } from '../../parts/status.tsx';
 import { PagedTable, type Column } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
 import { text } from '../../text/index.ts';
@@ -34,7 +35,7 @@ const columns: readonly Column<Schema['DeletionSummary']>[] = [
       </a>
     ),
   },
-  { title: 'Status', cell: ({ state }) => <Status of={state} /> },
+  { title: 'Status', cell: ({ state }) => <Badge tone="accent">{state}</Badge> },
   { title: 'Users', kind: 'number', cell: ({ users }) => formatCount(users) },
   { title: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
   { title: 'Lifted', cell: ({ liftedAt }) => liftedAt !== undefined && <Time at={liftedAt} /> },
@@ -59,14 +60,13 @@ export function DeletionList() {
   );
 }
 
+const newDraft = { userIds: '', sources: [] as readonly string[] };
+
 function CreateDeletion() {
-  const { draft, field, form } = useForm({ userIds: '', sources: '' }, async (draft) => {
-    const chosen = linesOf(draft.sources);
-    const body = {
-      requestId,
-      userIds: linesOf(draft.userIds),
-      ...(chosen.length > 0 && { sources: chosen }),
-    };
+  const { draft, field, form } = useForm(newDraft, async (draft) => {
+    const { sources } = draft;
+    const userIds = linesOf(draft.userIds);
+    const body = { requestId, userIds, ...(sources.length > 0 && { sources: [...sources] }) };
     const begin = place.peek();
     const { id } = await ask(api.POST('/v1/deletions', { body }));
     toast('Sending the deletion request.');
@@ -75,7 +75,7 @@ function CreateDeletion() {
   /** The same after a lost answer, so that a second try is not a second request. */
   const requestId = useMemo(() => randomHex(16), [draft.userIds, draft.sources]);
   const create = async (): Promise<void> => {
-    const title = `Delete ${formatCount(linesOf(draft.userIds).length)} users?`;
+    const title = `Delete ${formatCounted(linesOf(draft.userIds).length, 'user')}?`;
     const asked = { title, message: words.deletionMessage, action: 'Delete users', danger: true };
     if (await confirmed(asked)) await form.onSubmit();
   };
@@ -90,11 +90,13 @@ function CreateDeletion() {
             lines={3}
             required
           />
-          <TextField
+          <EntriesField
+            path="/v1/sources"
             label="Only these sources"
-            hint="One id per line. Leave empty for all sources."
+            hint="If none is selected, all are included."
+            emptyHint="No sources yet."
             {...field('sources')}
-            lines={3}
+            withoutBuiltIn
           />
         </div>
       </Form>

@@ -26,7 +26,7 @@ export function DeliveryList({ query }: Pick<PageProps, 'query'>) {
     <>
       <PageHead title={text.shell.pages.deliveries} lead="All recent deliveries, newest first.">
         {query['destination'] !== undefined && may('write') && (
-          <LinkButton href={hrefOf(['replays', '+events'], query)}>Send again …</LinkButton>
+          <LinkButton href={hrefOf(['replays', '+events'], query)}>Send past events</LinkButton>
         )}
         <ExportLink path="/v1/deliveries.csv" query={wanted} />
       </PageHead>

@@ -29,7 +29,7 @@ const words = {
   disableMessage:
     'Events that arrive while it is disabled are never delivered to it. To keep them waiting instead, pause the destination.',
   enabledAgain: 'Enabled. Events that arrived while it was disabled are not delivered.',
-  disabledBecause: 'Tailrace disabled it, because all attempts had failed since',
+  disabledBecause: 'Tailrace disabled it because all attempts had failed since',
   disabledLead:
     'It receives no events until you enable it, and does not receive them later. Send a test event first to see whether the receiver accepts it.',
 };
@@ -156,12 +156,17 @@ function Lead({ destination, health }: LeadProps) {
       <code>{destination.id}</code>
       <Status of={stateOf(destination, health)} />
       <HealthLine of={health} />
-      {destination.sources.length > 0 && <span class="quiet small">from</span>}
-      {destination.sources.map((id) => (
-        <a key={id} class="small" href={hrefOf(['sources', id])}>
-          {id}
-        </a>
-      ))}
+      {destination.sources.length > 0 && (
+        <span class="quiet small">
+          from{' '}
+          {destination.sources.map((id, nth) => (
+            <span key={id}>
+              {nth > 0 && ', '}
+              <a href={hrefOf(['sources', id])}>{id}</a>
+            </span>
+          ))}
+        </span>
+      )}
     </span>
   );
 }

@@ -13,7 +13,7 @@ const words = {
   rotateLead:
     'Replaces the secret with a new one. Unlike a generated first secret, it does not take over at once: requests are also signed with the previous one for a while, so that you can update the receiver.',
   rotateKeyLead:
-    'Makes a new key, and publishes its public key. Requests are also signed with the previous key for a while, so that receivers can fetch the new one.',
+    'Creates a new key and publishes its public half. Requests are also signed with the previous key for a while, so that receivers can fetch the new one.',
   periods: { '0s': 'no time', '1h': '1 hour', '24h': '1 day', '7d': '7 days', '30d': '30 days' },
 };
 

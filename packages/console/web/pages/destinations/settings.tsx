@@ -42,8 +42,10 @@ export function DestinationSettings({ version, onVersion }: VersionProps<Destina
 
 function lossOf(before: Destination, after: Destination): Loss<Destination> | undefined {
   const lost = before.sources.filter((id) => !after.sources.includes(id)).map(isolated);
-  if (lost.length === 0) return undefined;
+  const isSampled = after.sample && JSON.stringify(after.sample) !== JSON.stringify(before.sample);
+  // Without a question: the field is about what is not delivered.
+  if (lost.length === 0) return isSampled ? { fields: ['sample'] } : undefined;
   const title = `Disconnect ${lost.join(', ')}?`;
   const question = { title, message: words.disconnectMessage, action: 'Disconnect' };
-  return { question, fields: ['sources'] };
+  return { question, fields: ['sources', 'sample'] };
 }

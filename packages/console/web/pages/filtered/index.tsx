@@ -27,7 +27,7 @@ export default function FilteredPage({ query }: PageProps) {
     <>
       <PageHead title={text.shell.pages.filtered} lead={words.lead}>
         {destination !== undefined && may('write') && (
-          <LinkButton href={hrefOf(['replays', '+events'], query)}>Send again …</LinkButton>
+          <LinkButton href={hrefOf(['replays', '+events'], query)}>Send past events</LinkButton>
         )}
         <ExportLink path="/v1/decisions.csv" query={wanted} />
       </PageHead>

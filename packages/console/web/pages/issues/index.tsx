@@ -24,10 +24,10 @@ const words = {
 type Issue = Schema['Issue'];
 
 const states = [
-  ['', 'All'],
-  ['open', 'Open'],
-  ['acknowledged', 'Acknowledged'],
-  ['dismissed', 'Dismissed'],
+  ['', 'any'],
+  ['open', 'open'],
+  ['acknowledged', 'acknowledged'],
+  ['dismissed', 'dismissed'],
 ] as const;
 
 export default function IssuesPage({ query }: PageProps) {

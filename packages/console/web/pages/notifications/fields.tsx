@@ -1,5 +1,5 @@
 /** The form of a notification. */
-import { EntriesField } from '../../lists/entry-choice.tsx';
+import { EntriesField, EntryField } from '../../lists/entry-choice.tsx';
 import { fieldsOf } from '../../parts/entry-form.tsx';
 import { CheckField, ChoiceField, problemOf, TextField } from '../../parts/field.tsx';
 import type { FieldsProps } from '../../versions/settings-form.tsx';
@@ -67,11 +67,11 @@ export function NotificationFields({ draft, onDraft, error, children }: FieldsPr
       )}
       <ChoiceField<Channel> label="Send to" {...field('channel')} choices={Object.entries(words.channels)} />
       {draft.channel === 'destination' && (
-        <TextField
+        <EntryField
+          path="/v1/destinations"
           label="Destination"
-          hint="The id of a destination. It receives a signed webhook immediately, outside its queue."
+          hint="Its id. It receives a signed webhook immediately, outside its queue."
           {...field('destination')}
-          mono
         />
       )}
       {(draft.channel === 'slack' || draft.channel === 'json' || draft.channel === 'pagerduty') && (

@@ -1,7 +1,6 @@
 import type { Schema } from '../../api/client.ts';
 import { ChartCard } from '../../charts/chart-card.tsx';
 import { formatDuration } from '../../parts/format.ts';
-import { text } from '../../text/index.ts';
 import { go } from '../../url/location.ts';
 
 const minuteMs = 60_000;
@@ -25,9 +24,9 @@ export function FlowCharts({ overview }: { readonly overview: Schema['Overview']
         times={times}
         onRange={choose}
         series={[
-          { label: text.status.delivered, tone: 'good', isArea: true, values: delivered },
-          { label: text.status.retrying, tone: 'warning', values: items.map(({ retrying }) => retrying) },
-          { label: text.status.dead, tone: 'bad', values: items.map(({ dead }) => dead) },
+          { label: 'Delivered', tone: 'good', isArea: true, values: delivered },
+          { label: 'Retrying', tone: 'warning', values: items.map(({ retrying }) => retrying) },
+          { label: 'Dead', tone: 'bad', values: items.map(({ dead }) => dead) },
         ]}
       />
       <ChartCard

@@ -13,7 +13,7 @@ export function Tiers({ overview }: { readonly overview: Schema['Overview'] | un
       label="Pending deliveries"
       items={overview?.pending}
       keyOf={({ tier, reason }) => `${tier ?? ''} ${reason ?? ''}`}
-      empty={<Empty title="Nothing is pending." />}
+      empty={<Empty title="Nothing is pending" />}
       columns={[
         {
           title: 'Waiting for',

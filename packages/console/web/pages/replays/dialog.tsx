@@ -4,17 +4,10 @@ import { api, ask } from '../../api/client.ts';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { TextField } from '../../parts/field.tsx';
-import { formatCount } from '../../parts/format.ts';
+import { formatCounted } from '../../parts/format.ts';
 import { attempt, ErrorNote } from '../../parts/notes.tsx';
 import { Reason } from '../../parts/status.tsx';
 import { useDryRun } from './dry-run.ts';
-
-const words = {
-  due: (count: string) =>
-    count === '1'
-      ? '1 dead letter will be sent again.'
-      : `${count} dead letters will be sent again, each once.`,
-};
 
 interface DialogProps {
   readonly destination: string;
@@ -47,12 +40,12 @@ export function ReplayDialog({ destination, reason, onClose }: DialogProps) {
                 : 'Counting …'
               : due === 0
                 ? 'Nothing to replay. All matching dead letters have been replayed.'
-                : words.due(formatCount(due))}
+                : `${formatCounted(due, 'dead letter')} will be sent again.`}
           </strong>
         </p>
         <ErrorNote error={error} />
         <TextField
-          label="Per second"
+          label="Max per second"
           hint="Limits the load on the receiver."
           value={rate}
           onValue={setRate}

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { draftOf, orderOf, unusedOf } from './selection.ts';
+import { draftOf, orderOf, periodOf, unusedOf } from './selection.ts';
 
 test('a replay of a list sends what the list shows, and names what it cannot be filtered by', () => {
   const query = {
@@ -11,7 +11,7 @@ test('a replay of a list sends what the list shows, and names what it cannot be 
     user: 'ada',
     since: '2h',
   };
-  assert.deepEqual(orderOf(draftOf(query)), {
+  assert.deepEqual(orderOf(draftOf(query), periodOf(query)), {
     kind: 'events',
     destination: 'crm',
     sources: ['web'],
@@ -27,10 +27,10 @@ test('a replay of a list sends what the list shows, and names what it cannot be 
     'reason',
     'type',
   ]);
-  assert.deepEqual(orderOf(draftOf({ destination: 'crm', type: 'delete' })), {
+  assert.deepEqual(orderOf(draftOf({ destination: 'crm', type: 'delete' }), periodOf({})), {
     kind: 'events',
     destination: 'crm',
-    from: '1d',
+    from: '24h',
     mode: 'missing',
   });
 });
@@ -38,6 +38,8 @@ test('a replay of a list sends what the list shows, and names what it cannot be 
 test('a condition joins the replay, and one that cannot be read makes none', () => {
   const draft = draftOf({ destination: 'crm' });
   const condition = { field: 'userId', exists: true };
-  assert.deepEqual(orderOf({ ...draft, condition: JSON.stringify(condition) })?.filter, { condition });
-  assert.equal(orderOf({ ...draft, condition: '{' }), undefined);
+  assert.deepEqual(orderOf({ ...draft, condition: JSON.stringify(condition) }, periodOf({}))?.filter, {
+    condition,
+  });
+  assert.equal(orderOf({ ...draft, condition: '{' }, periodOf({})), undefined);
 });

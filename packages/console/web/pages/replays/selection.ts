@@ -1,5 +1,6 @@
 /** Which past events are sent again: the fields of the form, and the replay that they make. */
 import type { Schema } from '../../api/client.ts';
+import { toTime } from '../../lists/period.ts';
 import { filterTypes, conditionIn } from '../destinations/filter/draft.ts';
 
 type Order = Schema['ReplayInput'];
@@ -8,8 +9,6 @@ type Query = Readonly<Record<string, string>>;
 export interface Draft {
   readonly destination: string;
   readonly source: string;
-  readonly from: string;
-  readonly until: string;
   /** Empty for all. */
   readonly type: string;
   readonly event: string;
@@ -21,10 +20,15 @@ export interface Draft {
 
 /** @param query of the address, as a list of deliveries or of filtered events has it too */
 export function draftOf(query: Query): Draft {
-  const { destination = '', source = '', since = '1d', until = '', event = '', user = '' } = query;
+  const { destination = '', source = '', event = '', user = '' } = query;
   const type = typeOf(query['type']) ?? '';
   const rest = { condition: '', mode: 'missing' } as const;
-  return { destination, source, from: since, until, type, event, userId: user, ...rest };
+  return { destination, source, type, event, userId: user, ...rest };
+}
+
+/** The period of the list, as its fields have it. */
+export function periodOf({ since = '24h', until = '' }: Query): Query {
+  return { since, until };
 }
 
 /** What a list is filtered by and a replay cannot be. */
@@ -37,18 +41,18 @@ export function unusedOf({ status, reason, type }: Query): readonly string[] {
 }
 
 /** Undefined where the condition cannot be read. */
-export function orderOf(draft: Draft): Order | undefined {
-  const { destination, source, from, until, event, userId, mode } = draft;
+export function orderOf(draft: Draft, { since = '', until = '' }: Query): Order | undefined {
+  const { destination, source, event, userId, mode } = draft;
   const condition = conditionIn(draft);
   const type = typeOf(draft.type);
   if (condition === 'not-json') return undefined;
   return {
     kind: 'events',
     destination,
-    from,
+    from: toTime(since),
     mode,
     ...(source !== '' && { sources: [source] }),
-    ...(until !== '' && { until }),
+    ...(until !== '' && { until: toTime(until) }),
     ...(type && { types: [type] }),
     ...(event !== '' && { events: [event] }),
     ...(userId !== '' && { userId }),

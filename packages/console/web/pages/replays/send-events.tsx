@@ -6,27 +6,26 @@ import { Button, Choices, LinkButton } from '../../parts/button.tsx';
 import { Card, PageHead } from '../../parts/card.tsx';
 import { fieldsOf } from '../../parts/entry-form.tsx';
 import { ChoiceField, TextField } from '../../parts/field.tsx';
-import { formatCount } from '../../parts/format.ts';
+import { formatCount, formatCounted } from '../../parts/format.ts';
 import { attempt, ErrorNote } from '../../parts/notes.tsx';
+import { EntryField } from '../../lists/entry-choice.tsx';
+import { PeriodFields } from '../../lists/period-fields.tsx';
 import { go, hrefOf, type PageProps } from '../../url/location.ts';
 import { filterTypes } from '../destinations/filter/draft.ts';
 import { useDryRun, type DryRun } from './dry-run.ts';
-import { draftOf, orderOf, unusedOf, type Draft } from './selection.ts';
+import { draftOf, orderOf, periodOf, unusedOf, type Draft } from './selection.ts';
 
 const words = {
-  lead: 'Events are routed again with the present configuration of the destination, as far back as Kafka keeps them.',
+  lead: 'Events are routed again with the current configuration of the destination, as far back as Kafka keeps them.',
   modes: {
     missing: 'What it was not sent',
     all: 'All events',
   },
   modeHint:
     'What it was not sent includes dead letters. Choose all if the receiver has lost what it accepted: these deliveries have new ids.',
-  periodHint: 'A time (2026-05-01T08:30Z) or a duration before now (1d, 2h).',
   unused: (names: readonly string[]) =>
     `The list's filter by ${names.join(' and ')} does not apply to a replay.`,
-  conditionHint: 'Empty: all. JSON, as in the filter of a destination.',
-  due: (count: string) =>
-    count === '1' ? '1 event will be sent.' : `${count} events will be sent, each once.`,
+  conditionHint: 'JSON, as in the filter of a destination. Leave empty for all events.',
   counting: (most: string | undefined) =>
     most === undefined ? 'Counting …' : `Counting … At most ${most} events.`,
   overlaps: (count: number) =>
@@ -41,8 +40,9 @@ export function SendEvents({ query }: Pick<PageProps, 'query'>) {
   const [draft, setDraft] = useState(() => draftOf(query));
   const [rate, setRate] = useState('50');
   const [asked, setAsked] = useState<Schema['ReplayInput']>();
+  const [period, setPeriod] = useState(() => periodOf(query));
   const field = fieldsOf(draft, setDraft);
-  const order = orderOf(draft);
+  const order = orderOf(draft, period);
   const unused = unusedOf(query);
   const isAsked = order !== undefined && JSON.stringify(order) === JSON.stringify(asked);
   const dryRun = useDryRun(isAsked ? asked : undefined);
@@ -56,19 +56,23 @@ export function SendEvents({ query }: Pick<PageProps, 'query'>) {
     <div class="stack">
       <PageHead title="Send past events" lead={words.lead} />
       <Card>
-        <div class="stack">
+        <div class="stack form">
           {unused.length > 0 && <p>{words.unused(unused)}</p>}
-          <TextField label="Destination" {...field('destination')} required />
-          <TextField label="Source" hint="Empty: all of the destination." {...field('source')} />
-          <TextField label="From" hint={words.periodHint} {...field('from')} required />
-          <TextField label="Until" hint="Empty: now." {...field('until')} />
+          <EntryField path="/v1/destinations" label="Destination" {...field('destination')} required />
+          <EntryField
+            path="/v1/sources"
+            label="Source"
+            hint="Leave empty for all sources of the destination."
+            {...field('source')}
+          />
+          <PeriodFields query={period} typed={period} onTyped={setPeriod} isBounded />
           <ChoiceField
             label="Type"
             {...field('type')}
             choices={[['', 'any'], ...filterTypes.map((type) => [type, type] as const)]}
           />
-          <TextField label="Event" hint="Empty: all. * stands for any text." {...field('event')} />
-          <TextField label="User" hint="Empty: all." {...field('userId')} />
+          <TextField label="Event" hint="Leave empty for all. * matches any text." {...field('event')} />
+          <TextField label="User" hint="Leave empty for all." {...field('userId')} />
           <TextField
             label="Condition"
             hint={words.conditionHint}
@@ -84,13 +88,13 @@ export function SendEvents({ query }: Pick<PageProps, 'query'>) {
               onChoose={(mode) => {
                 const changed = { ...draft, mode };
                 setDraft(changed);
-                if (draft.destination !== '') setAsked(orderOf(changed));
+                if (draft.destination !== '') setAsked(orderOf(changed, period));
               }}
             />
             <p class="hint">{words.modeHint}</p>
           </div>
           <TextField
-            label="Per second"
+            label="Max events per second"
             hint="Limits the load on the receiver."
             value={rate}
             onValue={setRate}
@@ -100,23 +104,23 @@ export function SendEvents({ query }: Pick<PageProps, 'query'>) {
             {isAsked && overlaps > 0 && ` ${words.overlaps(overlaps)}`}
           </p>
           <ErrorNote error={isAsked ? dryRun.error : undefined} />
-        </div>
-        <div class="actions">
-          <LinkButton href={hrefOf(['replays'])}>Cancel</LinkButton>
-          {may('write') &&
-            (due === 0 ? (
-              <Button
-                kind="main-action"
-                disabled={draft.destination === '' || !order}
-                onClick={() => setAsked(order)}
-              >
-                Count events
-              </Button>
-            ) : (
-              <Button kind="main-action" onClick={start}>
-                Start replay
-              </Button>
-            ))}
+          <div class="row">
+            {may('write') &&
+              (due === 0 ? (
+                <Button
+                  kind="main-action"
+                  disabled={draft.destination === '' || !order?.from}
+                  onClick={() => setAsked(order)}
+                >
+                  Count events
+                </Button>
+              ) : (
+                <Button kind="main-action" onClick={start}>
+                  Start replay
+                </Button>
+              ))}
+            <LinkButton href={hrefOf(['replays'])}>Cancel</LinkButton>
+          </div>
         </div>
       </Card>
     </div>
@@ -128,5 +132,5 @@ function resultOf({ count, estimate, error }: DryRun): string {
   if (!count) return words.counting(estimate === undefined ? undefined : formatCount(estimate));
   if (count.failure) return count.failure.message;
   const { due = 0 } = count;
-  return due === 0 ? 'Nothing to send.' : words.due(formatCount(due));
+  return due === 0 ? 'Nothing to send.' : `${formatCounted(due, 'event')} will be sent.`;
 }

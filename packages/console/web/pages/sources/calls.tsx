@@ -7,7 +7,7 @@ import { SearchForm } from '../../lists/search-form.tsx';
 import { Button, LinkButton } from '../../parts/button.tsx';
 import { Card, Empty } from '../../parts/card.tsx';
 import { CopyButton, Json } from '../../parts/code.tsx';
-import { formatCount } from '../../parts/format.ts';
+import { formatCounted } from '../../parts/format.ts';
 import { ErrorNote } from '../../parts/notes.tsx';
 import { Reason, Status } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
@@ -98,7 +98,7 @@ export function Calls({ source, event = '', user = '' }: CallsProps) {
       title="Live"
       actions={
         <Button small onClick={() => setOn(!isOn)}>
-          {isOn ? 'Stop' : 'Watch'}
+          {isOn ? 'Pause' : 'Resume'}
         </Button>
       }
     >
@@ -106,7 +106,7 @@ export function Calls({ source, event = '', user = '' }: CallsProps) {
       <div class="tail" role="log" aria-label="Live" tabIndex={0}>
         {calls.length === 0 ? (
           <Empty
-            title={isOn ? 'Waiting for the first event …' : 'Stopped'}
+            title={isOn ? 'Waiting for the first event …' : 'Paused'}
             lead="Calls appear here as they arrive, including those that are blocked, repeated or rejected."
           />
         ) : (
@@ -118,7 +118,7 @@ export function Calls({ source, event = '', user = '' }: CallsProps) {
         )}
         {missed > 0 && (
           <p class="note quiet small">
-            {formatCount(missed)} calls are not shown, because there were too many.
+            Not shown because there were too many: {formatCounted(missed, 'call')}.
           </p>
         )}
       </div>

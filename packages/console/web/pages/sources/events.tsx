@@ -7,7 +7,7 @@ import { Button } from '../../parts/button.tsx';
 import { Card, Empty } from '../../parts/card.tsx';
 import { confirmed } from '../../parts/dialog.tsx';
 import { TextField } from '../../parts/field.tsx';
-import { formatCount } from '../../parts/format.ts';
+import { formatCount, formatCounted } from '../../parts/format.ts';
 import { attempt } from '../../parts/notes.tsx';
 import { usePages } from '../../lists/pager.tsx';
 import { Badge } from '../../parts/status.tsx';
@@ -20,8 +20,7 @@ const words = {
   blockMessage:
     'Destinations no longer receive these calls. Calls that arrive while the event is blocked are never delivered, even if you unblock it.',
   unblocked: 'Event unblocked. Calls that were blocked are not delivered.',
-  other: (count: string) =>
-    `${count} more calls have events that are not listed, because there are too many names or the names are too long.`,
+  other: (count: string) => `Not listed: ${count}, whose event names are too many or too long.`,
 };
 
 type SourceEvent = Schema['SourceEvent'];
@@ -60,7 +59,9 @@ export function SourceEvents({ id, onChanged }: SourceEventsProps) {
           />
         }
       />
-      {other && <p class="quiet small">{words.other(formatCount(other.count))}</p>}
+      {other && (
+        <p class="quiet small">{words.other(formatCounted(other.count, 'more call', 'more calls'))}</p>
+      )}
       {/* After the list, which would move it. */}
       {may('write') && !pages.isFirst && <BlockByName id={id} onDone={onDone} />}
     </div>

@@ -16,7 +16,7 @@ const words = {
   disableMessage:
     'Calls that arrive while it is disabled are rejected. They are never delivered, even if you enable it again.',
   rateLimitHint:
-    'Calls above the limit are refused with 429. Leave empty for 2,000 while other sources send too.',
+    'Calls above the limit are refused with 429. Leave empty for the default: 2,000 while other sources also send.',
   addIpHint:
     'Adds the IP address of the sender to events without context.ip. Behind a proxy, ingest needs TAILRACE_TRUSTED_PROXIES.',
 };
@@ -81,7 +81,7 @@ function SourceFields({ draft, onDraft, error }: FieldsProps<Draft>) {
       <TextField label="Max calls per second" hint={words.rateLimitHint} {...field('rateLimit')} />
       <TextField
         label="Max bytes per second"
-        hint="Calls above the limit are refused with 429. Leave empty for 10 MB."
+        hint="Calls above the limit are refused with 429. Leave empty for the default: 10 MB."
         {...field('rateLimitBytes')}
       />
       <CheckField label="Add IP addresses to events" hint={words.addIpHint} {...field('addIp')} />

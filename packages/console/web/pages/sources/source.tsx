@@ -57,5 +57,5 @@ export function SourcePage({ id, query }: SourcePageProps) {
 }
 
 function BuiltIn() {
-  return <Empty title="built in" lead={words.builtInLead} />;
+  return <Empty title="Built in" lead={words.builtInLead} />;
 }

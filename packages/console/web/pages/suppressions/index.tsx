@@ -8,7 +8,7 @@ import { confirmed } from '../../parts/dialog.tsx';
 import { Form, useForm } from '../../parts/entry-form.tsx';
 import { TextField } from '../../parts/field.tsx';
 import { linesOf } from '../../parts/form.ts';
-import { formatCount } from '../../parts/format.ts';
+import { formatCounted } from '../../parts/format.ts';
 import { attempt, toast } from '../../parts/notes.tsx';
 import { useList } from '../../lists/pager.tsx';
 import { PagedTable, type Column } from '../../parts/table.tsx';
@@ -137,12 +137,12 @@ function Suppress({ onDone }: { readonly onDone: () => Promise<void> }) {
     };
     // Users who were suppressed before stay so.
     const isUndoable = added === userIds.length && added <= maxUndone;
-    toast(`${formatCount(added)} more users suppressed.`, isUndoable ? { undo } : {});
+    toast(`${formatCounted(added, 'more user', 'more users')} suppressed.`, isUndoable ? { undo } : {});
     setDraft({ userIds: '' });
     await onDone();
   });
   const suppress = async (): Promise<void> => {
-    const title = `Suppress ${formatCount(new Set(linesOf(draft.userIds)).size)} users?`;
+    const title = `Suppress ${formatCounted(new Set(linesOf(draft.userIds)).size, 'user')}?`;
     const asked = { title, message: words.suppressMessage, action: 'Suppress users', danger: true };
     if (await confirmed(asked)) await form.onSubmit();
   };

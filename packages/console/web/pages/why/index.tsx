@@ -2,7 +2,7 @@ import { useGet } from '../../api/resource.ts';
 import { isLimited } from '../../api/session.ts';
 import { Ask } from '../../parts/ask.tsx';
 import { Card, Empty, PageHead } from '../../parts/card.tsx';
-import { formatCount } from '../../parts/format.ts';
+import { formatCounted } from '../../parts/format.ts';
 import { ErrorNote } from '../../parts/notes.tsx';
 import { Time } from '../../parts/time.tsx';
 import { text } from '../../text/index.ts';
@@ -68,7 +68,9 @@ function Explained({ id }: { readonly id: string }) {
             {!searched.complete && 'The search ended early. Try again.'}
           </p>
         )}
-        {behind > 0 && <p class="quiet small">The history is still reading {formatCount(behind)} records.</p>}
+        {behind > 0 && (
+          <p class="quiet small">The history is still reading {formatCounted(behind, 'record')}.</p>
+        )}
       </div>
     </Card>
   );

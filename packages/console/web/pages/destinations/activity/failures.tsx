@@ -3,7 +3,7 @@ import type { Schema } from '../../../api/client.ts';
 import { useGet } from '../../../api/resource.ts';
 import { LinkButton } from '../../../parts/button.tsx';
 import { Card, Empty } from '../../../parts/card.tsx';
-import { formatCount, formatDuration } from '../../../parts/format.ts';
+import { formatCounted, formatDuration } from '../../../parts/format.ts';
 import { ErrorNote } from '../../../parts/notes.tsx';
 import { Reason, Status } from '../../../parts/status.tsx';
 import { Table, type Column } from '../../../parts/table.tsx';
@@ -104,7 +104,7 @@ function FailureCard({
       }
     >
       <p class="note">
-        {formatCount(count)} failed attempts, {formatCount(dead)} dead letters{' '}
+        {formatCounted(count, 'failed attempt')}, {formatCounted(dead, 'dead letter')}{' '}
         <span class="quiet">
           <Time at={firstAt} /> – <Time at={lastAt} />
         </span>

@@ -71,7 +71,7 @@ export function Pending({ destination }: { readonly destination: Destination }) 
         keyOf={({ tier, reason }) => `${tier ?? ''} ${reason ?? ''}`}
         error={error}
         onRetry={reload}
-        empty={<Empty title="Nothing is pending." />}
+        empty={<Empty title="Nothing is pending" />}
       />
       <div class="row more">
         <LinkButton small href={hrefOf(['deliveries'], { destination: id })}>

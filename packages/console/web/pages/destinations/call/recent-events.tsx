@@ -53,7 +53,7 @@ export function RecentEvents({ sources, onCall, onClose }: RecentEventsProps) {
   return (
     <Dialog title="Use a recent event" onClose={onClose}>
       <div class="stack tight">
-        <p class="quiet">The latest events of its sources that a destination received.</p>
+        <p class="quiet">The latest events from the sources of this destination.</p>
         <ErrorNote error={submission.error} />
         <Table
           label="Recent events"
