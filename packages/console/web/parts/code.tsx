@@ -20,15 +20,17 @@ export function Json({ children, label }: { readonly children: string; readonly 
 
 export function CopyButton({
   of,
+  isLarge = false,
   children = 'Copy',
 }: {
   readonly of: string;
+  readonly isLarge?: boolean;
   readonly children?: ComponentChildren;
 }) {
   return (
     <Button
-      small
-      kind="plain"
+      small={!isLarge}
+      kind={isLarge ? undefined : 'plain'}
       onClick={async () => {
         toast(
           (await copyText(of)) ? 'Copied.' : 'Your browser blocked copying. Select the text and copy it.',

@@ -18,7 +18,7 @@ export function Once({ title, lead, secret, onClose }: OnceProps) {
         <Code label={title}>{secret}</Code>
       </div>
       <div class="actions">
-        <CopyButton of={secret} />
+        <CopyButton of={secret} isLarge />
         <Button kind="main-action" onClick={onClose}>
           Done
         </Button>

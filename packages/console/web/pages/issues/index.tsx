@@ -135,14 +135,14 @@ function columnsOf(onAsked: (asked: Asked) => void, onDone: () => unknown): read
 function Said({ issue: { state, mark } }: { readonly issue: Issue }) {
   if (!mark) return null;
   return (
-    <>
+    <span class="said">
       {mark.note !== undefined && <>{mark.note} · </>}
       <span class="quiet small">
         {state === 'open' ? 'failed again, ' : ''}
         {mark.state} {mark.by !== undefined && `by ${mark.by} `}
         <Ago at={mark.at} />
       </span>
-    </>
+    </span>
   );
 }
 

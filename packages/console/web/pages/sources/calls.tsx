@@ -97,7 +97,7 @@ export function Calls({ source, event = '', user = '' }: CallsProps) {
       flush
       title="Live"
       actions={
-        <Button small onClick={() => setOn(!isOn)}>
+        <Button small label={isOn ? 'Pause live calls' : 'Resume live calls'} onClick={() => setOn(!isOn)}>
           {isOn ? 'Pause' : 'Resume'}
         </Button>
       }

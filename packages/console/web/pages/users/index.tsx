@@ -58,7 +58,7 @@ export default function UsersPage({ steps }: PageProps) {
         action="Show"
         onAsk={(asked) => go(['users', asked])}
       />
-      {id === '' ? <Empty title="What happened to a user's events?" /> : <User key={id} id={id} />}
+      {id === '' ? <Empty title="Enter a user id" /> : <User key={id} id={id} />}
     </div>
   );
 }

@@ -44,7 +44,7 @@ export default function WhyPage({ steps, query }: PageProps) {
       ) : user !== '' && !isLimited.value ? (
         <UserCalls key={user} id={user} />
       ) : (
-        <Empty title="What happened to an event?" />
+        <Empty title={isLimited.value ? 'Enter an event id' : 'Enter an event id or a user id'} />
       )}
     </div>
   );
