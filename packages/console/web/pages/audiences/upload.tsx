@@ -165,7 +165,8 @@ function Preview({ members, added, removed, joining, leaving }: Schema['Audience
   return (
     <>
       <p>
-        The file has {formatCounted(members, 'user')}. An identify call is sent for each user who joins or leaves.
+        The file has {formatCounted(members, 'user')}. An identify call is sent for each user who joins or
+        leaves.
       </p>
       <Users title="Join" count={added} users={joining} />
       <Users title="Leave" count={removed} users={leaving} />

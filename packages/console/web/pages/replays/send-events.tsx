@@ -81,6 +81,9 @@ export function SendEvents({ query }: Pick<PageProps, 'query'>) {
             problem={order ? undefined : 'Enter a JSON object.'}
           />
           <div class="field">
+            <span class="label" aria-hidden="true">
+              Send
+            </span>
             <Choices
               label="Send"
               choices={modes}
