@@ -205,7 +205,7 @@ describe('documents', () => {
     const diagrams = [...read('ARCHITECTURE.md').matchAll(/^```mermaid\n([^]*?)^```/gm)].map(
       ([, text = '']) => text,
     );
-    assert.equal(diagrams.length, 5);
+    assert.equal(diagrams.length, 4);
     for (const diagram of diagrams) {
       const [kind, ...lines] = diagram.trim().split('\n');
       assert.equal(kind, 'sequenceDiagram');
