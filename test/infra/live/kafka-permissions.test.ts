@@ -305,6 +305,8 @@ async function operate(control: Control, delivery: ServiceProcess, router: Servi
 /** A replay of dead letters and counts of events through the API. */
 async function replayed(control: Control): Promise<void> {
   await kafka.ensureTopics([{ name: names.eventsRestore, partitions: 1, config: {} }]);
+  const publisher = kafka.publisher();
+  await publisher.publish({ topic: names.eventsRestore, key: null, value: '{}' });
   const count = { kind: 'events', from: '1h', dryRun: true };
   for (const more of [{}, count, { ...count, topic: names.eventsRestore }]) {
     const body = { destination: 'down', ...more };
