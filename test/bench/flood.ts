@@ -1,6 +1,7 @@
 /**
  * `npm run bench:flood`: what the flood of one source costs twenty others, whose users are in the same partitions. The twenty send
- * single calls, first alone and then beside the flood, which sends batches as fast as ingest takes them, with default limits.
+ * single calls: alone, beside the flood, which sends batches as fast as ingest takes them, with default limits, and beside as many
+ * calls in small batches at an even rate, which shows what is the cost of the calls and what that of the flood.
  */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -21,7 +22,13 @@ const ratePerSecond = 5;
 const seconds = Number(process.argv[2] ?? 60);
 const callsOfEach = ratePerSecond * seconds;
 const callsOfRun = callsOfEach * others.length;
-const flood = { id: 'flood', callsOfBatch: 1_000, inFlight: 4, pauseAfterRefusalMs: 50 };
+const flood = {
+  id: 'flood',
+  callsOfBatch: 1_000,
+  callsOfEvenBatch: 10,
+  inFlight: 4,
+  pauseAfterRefusalMs: 50,
+};
 const arriveWithinMs = 180_000;
 
 interface Run {
@@ -37,6 +44,7 @@ interface Run {
 interface Results {
   readonly alone: Run;
   readonly beside: Run;
+  readonly even: Run;
   readonly flooded: Flooded;
 }
 
@@ -83,20 +91,38 @@ async function measure(bench: Bench): Promise<Results> {
   );
   const run = (nth: number): Promise<Run> =>
     Promise.race([measureRun(loads, receiver, nth, system.pids), system.died, brokerDied]);
+  const runBesideFlood = async (nth: number): Promise<{ readonly run: Run; readonly flooded: Flooded }> => {
+    const over = new AbortController();
+    const flooded: Flooded = { accepted: 0, refused: 0 };
+    const flooding = Promise.all(
+      Array.from({ length: flood.inFlight }, () => floodOn(system.ingestPort, over.signal, flooded)),
+    );
+    const measured = await run(nth);
+    over.abort();
+    await flooding;
+    return { run: measured, flooded };
+  };
+  // With the flood too: code that runs for the first time would count as its cost.
   say('warming up');
-  await run(0);
+  await runBesideFlood(0);
   say(`alone: ${callsOfRun} calls in ${seconds} s`);
   const alone = await run(1);
   say('beside the flood');
-  const over = new AbortController();
-  const flooded: Flooded = { accepted: 0, refused: 0 };
-  const flooding = Promise.all(
-    Array.from({ length: flood.inFlight }, () => floodOn(system.ingestPort, over.signal, flooded)),
-  );
-  const beside = await run(2);
-  over.abort();
-  await flooding;
-  return { alone, beside, flooded };
+  const { run: beside, flooded } = await runBesideFlood(2);
+  say('beside an even rate');
+  const small = batchOf(flood.callsOfEvenBatch);
+  const evenly = createLoad({
+    port: system.ingestPort,
+    path: '/v1/batch',
+    headers: headersOf(flood.id),
+    body: () => small,
+  });
+  const batchesPerSecond = Math.round(flooded.accepted / seconds / flood.callsOfEvenBatch);
+  const [even] = await Promise.all([
+    run(3),
+    evenly.openLoop({ count: batchesPerSecond * seconds, ratePerSecond: batchesPerSecond }),
+  ]);
+  return { alone, beside, even, flooded };
 }
 
 async function measureRun(
@@ -127,20 +153,24 @@ async function measureRun(
   };
 }
 
-/** Sends batches until `over`, on one connection. */
-async function floodOn(port: number, over: AbortSignal, flooded: Flooded): Promise<void> {
-  const calls = Array.from({ length: flood.callsOfBatch }, (_, nth) => ({
+function batchOf(count: number): string {
+  const batch = Array.from({ length: count }, (_, nth) => ({
     type: 'track',
     userId: `user-${nth}`,
     event: 'Flood',
     properties: { note: 'x'.repeat(300) },
   }));
-  const body = JSON.stringify({ batch: calls });
+  return JSON.stringify({ batch });
+}
+
+/** Sends batches until `over`, on one connection. */
+async function floodOn(port: number, over: AbortSignal, flooded: Flooded): Promise<void> {
+  const body = batchOf(flood.callsOfBatch);
   const request = postHead('/v1/batch', headersOf(flood.id), body.length) + body;
   const connection = await connect(port);
   while (!over.aborted) {
     const { status } = await connection.exchange(request);
-    if (status === 200) flooded.accepted += calls.length;
+    if (status === 200) flooded.accepted += flood.callsOfBatch;
     else {
       flooded.refused += 1;
       await sleep(flood.pauseAfterRefusalMs);
@@ -149,7 +179,7 @@ async function floodOn(port: number, over: AbortSignal, flooded: Flooded): Promi
   connection.close();
 }
 
-function report({ alone, beside, flooded }: Results): Promise<{ readonly sound: boolean }> {
+function report({ alone, beside, even, flooded }: Results): Promise<{ readonly sound: boolean }> {
   const hops = {
     'sent → accepted': 'sentToAccepted',
     'accepted → received': 'acceptedToReceived',
@@ -157,25 +187,30 @@ function report({ alone, beside, flooded }: Results): Promise<{ readonly sound: 
   } as const;
   const rows = Object.entries(hops).flatMap(([name, hop]) =>
     (['p50', 'p99'] as const).map((figure) => {
-      const [without, withFlood] = [alone[hop][figure], beside[hop][figure]];
-      return [`${name}, ${figure}`, tenths(without), tenths(withFlood), hundredths(withFlood / without)];
+      const ofFlood = beside[hop][figure];
+      const without = [alone, even].map((one) => one[hop][figure]);
+      return [
+        `${name}, ${figure}`,
+        ...[...without, ofFlood].map(tenths),
+        ...without.map((ms) => hundredths(ofFlood / ms)),
+      ];
     }),
   );
   const cpu = Object.entries(beside.cpu).map(([name, used]) => [
     `CPU of a core, ${name}`,
-    hundredths(alone.cpu[name] ?? NaN),
-    hundredths(used),
+    ...[alone.cpu[name], even.cpu[name], used].map((cores) => hundredths(cores ?? NaN)),
+    '',
     '',
   ]);
   process.stdout.write(
-    `${table(['milliseconds', 'alone', 'beside the flood', 'ratio'], [...rows, ...cpu])}\n`,
+    `${table(['milliseconds', 'alone', 'even rate', 'flood', 'flood / alone', 'flood / even'], [...rows, ...cpu])}\n`,
   );
   process.stdout.write(
     `\nThe flood: ${whole(flooded.accepted / seconds)} calls a second accepted, ${whole(flooded.refused / seconds)} requests a second refused\n`,
   );
-  const faults = [...alone.faults, ...beside.faults];
+  const faults = [alone, beside, even].flatMap((one) => one.faults);
   for (const fault of faults) say(fault);
-  const lost = alone.lost + beside.lost;
+  const lost = alone.lost + beside.lost + even.lost;
   if (lost > 0) say(`${lost} calls of the twenty did not arrive`);
   return Promise.resolve({ sound: lost === 0 && faults.length === 0 });
 }

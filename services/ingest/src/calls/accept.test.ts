@@ -187,11 +187,23 @@ test('large batches are spread over the time that they take at the limit while o
   assert.ok(lastMs > 400 && lastMs < 500, `${lastMs}`);
   const [firstMs = NaN] = publishedAt;
   for (const [index, at] of publishedAt.entries()) {
-    // At most a portion of 64 KB before its time.
-    assert.ok(index <= 2 * (at - firstMs) + 150, `record ${index} after ${at - firstMs} ms`);
+    // At most a portion of 16 KB before its time.
+    assert.ok(index <= 2 * (at - firstMs) + 40, `record ${index} after ${at - firstMs} ms`);
   }
   const slowMs = await publish({ ...web, id: 'slow', rateLimit: 1_000, rateLimitBytes: 500_000 });
   assert.ok(slowMs > 800 && slowMs < 1_000, `${slowMs}`);
+});
+
+test('a large batch does not wait for a slow Kafka once for each small portion', async () => {
+  using time = simulateTime();
+  const acceptor = openAcceptor(() => time.after(300), 2_000);
+  const batch = calls(1_000).map((call) => ({ ...call, properties: { note: 'x'.repeat(300) } }));
+  await time.settled(acceptor.batch({ batch: [trackCall(1)] }, { ...web, id: 'other' }));
+  const start = Date.now();
+  assert.equal((await time.settled(acceptor.batch({ batch }, web))).accepted, 1_000);
+  // 31 portions of 16 KB would take over nine seconds.
+  const tookMs = Date.now() - start;
+  assert.ok(tookMs < 2_500, `${tookMs}`);
 });
 
 test('batches that a source may send do not wait longer and longer, although they become larger in Kafka', async () => {

@@ -75,8 +75,8 @@ const largeLength = 64 * 1024;
 /** Of the records of one portion: about a request to Kafka. */
 const maxPortionLength = 512 * 1024;
 
-/** Of a portion while other sources send: what their calls wait for in each service. */
-const sharedPortionLength = 64 * 1024;
+/** Of the first portion while other sources send: what their calls wait for in each service. */
+const sharedPortionLength = 16 * 1024;
 
 /** Of the records that are read in one slice, which takes a millisecond or two. */
 const sliceLength = 64 * 1024;
@@ -202,14 +202,20 @@ export function createAcceptor(dependencies: {
     // The sender waits for all of it.
     const takesMs = rateLimits.durationS(source, calls, bytes) * 1_000;
     const durationMs = Math.min(takesMs, acknowledgeWithinMs / 10);
-    const portions = portionsOf(records, durationMs > 0 ? sharedPortionLength : maxPortionLength);
-    for (const [index, portion] of portions.entries()) {
-      await pace(source.id, (durationMs * portion.length) / records.length);
-      const publishPortion = (): Promise<void> => {
-        if (performance.now() > giveUpAt) throw new TailraceError('kafka-unavailable');
-        return publishAll(portion);
+    let maxLength = durationMs > 0 ? sharedPortionLength : maxPortionLength;
+    for (let from = 0; from < records.length;) {
+      const portion = portionFrom(records, from, maxLength);
+      const pacedMs = (durationMs * portion.length) / records.length;
+      await pace(source.id, pacedMs);
+      const publishPortion = async (): Promise<void> => {
+        const startedAt = performance.now();
+        if (startedAt > giveUpAt) throw new TailraceError('kafka-unavailable');
+        await publishAll(portion);
+        // Else the batch would take longer than its time where Kafka is slow.
+        if (performance.now() - startedAt > pacedMs) maxLength = Math.min(2 * maxLength, maxPortionLength);
       };
-      await turns.take(source.id, publishPortion, index > 0);
+      await turns.take(source.id, publishPortion, from > 0);
+      from += portion.length;
     }
   };
 
@@ -250,17 +256,14 @@ function lengthOf(records: readonly OutgoingRecord[]): number {
   return records.reduce((length, { value }) => length + (value?.length ?? 0), 0);
 }
 
-/** The records in their order, divided into portions. */
-function portionsOf(records: readonly OutgoingRecord[], maxLength: number): OutgoingRecord[][] {
-  const portions: OutgoingRecord[][] = [];
-  let length = maxLength;
-  for (const record of records) {
-    if (length >= maxLength) {
-      portions.push([]);
-      length = 0;
-    }
-    portions.at(-1)?.push(record);
-    length += record.value?.length ?? 0;
-  }
-  return portions;
+/** The records from `from` until they have `maxLength` or more; at least one. */
+function portionFrom(
+  records: readonly OutgoingRecord[],
+  from: number,
+  maxLength: number,
+): readonly OutgoingRecord[] {
+  let length = 0;
+  let to = from;
+  while (to < records.length && length < maxLength) length += records[to++]?.value?.length ?? 0;
+  return records.slice(from, to);
 }
