@@ -202,8 +202,8 @@ test('a large batch does not wait for a slow Kafka once for each small portion',
   const start = Date.now();
   assert.equal((await time.settled(acceptor.batch({ batch }, web))).accepted, 1_000);
   // 31 portions of 16 KB would take over nine seconds.
-  const tookMs = Date.now() - start;
-  assert.ok(tookMs < 2_500, `${tookMs}`);
+  const simulatedMs = Date.now() - start;
+  assert.ok(simulatedMs < 2_500, `${simulatedMs}`);
 });
 
 test('batches that a source may send do not wait longer and longer, although they become larger in Kafka', async () => {
