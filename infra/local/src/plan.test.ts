@@ -25,6 +25,17 @@ test('all invalid settings are reported together', () => {
   );
 });
 
+test('links in notifications go to the console on this machine', () => {
+  const publicUrls = (env: Readonly<Record<string, string>>) =>
+    makePlan(env).services.map((service) => serviceEnvironment(service, env)['TAILRACE_CONTROL_PUBLIC_URL']);
+  const ofControl = (url: string) => [undefined, undefined, undefined, url, undefined];
+  assert.deepEqual(publicUrls({ TAILRACE_CONTROL_PORT: '18081' }), ofControl('http://localhost:18081'));
+  assert.deepEqual(
+    publicUrls({ TAILRACE_CONTROL_PUBLIC_URL: 'https://tailrace.example.com' }),
+    ofControl('https://tailrace.example.com'),
+  );
+});
+
 test('each process gets the variables that it reads, and no secret of another one', () => {
   const env = {
     TAILRACE_INGEST_PORT: '18080',

@@ -53,6 +53,7 @@ export function makePlan(env: Environment, { colours = false } = {}): Plan {
     name: keyof typeof services,
     index: number,
     own: PlannedService['ports'] = [],
+    more: PlannedService['env'] = {},
   ): PlannedService => ({
     name,
     command: [startScript, name],
@@ -61,6 +62,7 @@ export function makePlan(env: Environment, { colours = false } = {}): Plan {
       TAILRACE_HOST: settings.host,
       TAILRACE_METRICS_PORT: String(metricsPort + index),
       TAILRACE_DATA_DIR: join(dataDir, name),
+      ...more,
     },
     ports: [...own, { port: metricsPort + index, setting: 'TAILRACE_METRICS_PORT' }],
   });
@@ -75,7 +77,9 @@ export function makePlan(env: Environment, { colours = false } = {}): Plan {
     service('ingest', 0, [{ port: ingestPort, setting: 'TAILRACE_INGEST_PORT' }]),
     service('router', 1),
     service('delivery', 2),
-    service('control', 3, [{ port: controlPort, setting: 'TAILRACE_CONTROL_PORT' }]),
+    service('control', 3, [{ port: controlPort, setting: 'TAILRACE_CONTROL_PORT' }], {
+      TAILRACE_CONTROL_PUBLIC_URL: env['TAILRACE_CONTROL_PUBLIC_URL'] ?? `http://localhost:${controlPort}`,
+    }),
   ];
   return {
     ...settings,
