@@ -115,6 +115,18 @@ describe('7.12 with an authorization server', () => {
     assert.equal(receiver.requests.length, 6);
   });
 
+  test('a receiver that refuses the last token there is has its status in the failure', async (t) => {
+    await using server = await startAuthorizationServer();
+    await using receiver = await startGuardedReceiver(server);
+    const sender = openSender(t);
+    const destination = destinationOf('crm', receiver.url, { oauth2: server.oauth2 });
+    await send(sender, destination);
+    await server.revoke(tokenOf(receiver.requests[0] ?? assert.fail()));
+    server.instead = answers.status(503);
+    const failed = await send(sender, destination);
+    assert.partialDeepStrictEqual(failed, { kind: 'retryable', reason: 'token-unavailable', status: 401 });
+  });
+
   test('a receiver that sends back what it got shows no token', async (t) => {
     await using server = await startAuthorizationServer();
     await using receiver = await startReceiver({

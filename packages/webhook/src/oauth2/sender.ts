@@ -55,7 +55,7 @@ async function sendWithToken(
   const answer = await sender.send(authorized(request, first.token));
   if (answer.status !== 401) return answer;
   const next = await source.replace(first.token);
-  if (!('token' in next)) return withoutToken(next);
+  if (!('token' in next)) return { ...withoutToken(next), status: answer.status };
   return next.token === first.token ? answer : sender.send(authorized(request, next.token));
 }
 

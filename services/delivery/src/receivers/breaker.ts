@@ -85,6 +85,11 @@ export class Breaker {
     else if (this.#state === 'half-open') this.#reopen(now);
   }
 
+  /** The permitted request was not sent. Where it was the probe, the next request is. */
+  notSent(): void {
+    if (this.#state === 'half-open') this.#become('open');
+  }
+
   /** Its URL is no longer used, or was not for long. */
   forget(): void {
     this.#close(-Infinity);

@@ -121,6 +121,11 @@ test('a proxy that is down blocks all that use it, is probed once at a time, and
   assert.equal(breakers.claimProbe('erp', 'a'), 2_500);
   assert.equal(breakers.claimProbe('crm', 'a'), undefined);
   await pass(2_500);
+  const [unsent] = breakers.permit('bad', ['a']);
+  assert.deepEqual(kindsOf([unsent]), ['probe']);
+  unsent?.report(true, false);
+  assert.ok(breakers.proxyOpenFor > 0);
+  // It takes no turn of others.
   const permits = breakers.permit('erp', ['a', 'b']);
   assert.deepEqual(kindsOf(permits), ['probe', 'probe']);
   assert.deepEqual(kindsOf(breakers.permit('crm', ['a'])), ['park']);

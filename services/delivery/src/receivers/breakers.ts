@@ -12,7 +12,7 @@ export interface Permit {
   /** A probe is the only request to a URL that is down. */
   readonly isProbe: boolean;
   /**
-   * @param succeeded undefined where the proxy was not reached, which shows nothing about the URL
+   * @param succeeded undefined where the URL was not reached, which shows nothing about it
    * @param isSent false where the request ended here, which shows nothing about the proxy
    */
   report(succeeded: boolean | undefined, isSent?: boolean): void;
@@ -105,7 +105,8 @@ export class Breakers {
         permit && {
           isProbe: isProbe || permit.isProbe,
           report: (succeeded, isSent = true) => {
-            this.#proxy.report(isSent ? succeeded !== undefined : undefined, performance.now());
+            if (isSent) this.#proxy.report(succeeded !== undefined, performance.now());
+            else this.#proxy.notSent();
             permit.report(succeeded);
           },
         },

@@ -68,6 +68,27 @@ test('while the egress proxy is down only probes are sent through it, no receive
   );
 });
 
+test('a token server whose address is not allowed does not count as an answer of the proxy', async () => {
+  await using stage = new Stage();
+  const oauth2 = { tokenUrl: 'http://127.0.0.1/', clientId: 'c', clientSecret: 's' };
+  const webhooks = [{ url: 'https://guarded.example.com/' }];
+  const guarded = destinationOf('guarded', { settings: { webhooks, oauth2 } });
+  const [other] = crowd;
+  assert.ok(other);
+  await stage.configure(other, guarded);
+  const replica = await stage.startReplica({ env });
+  const { sender } = replica;
+  sender.noToken = { kind: 'retryable', reason: 'token-unavailable' };
+  sender.onRequest = () => unreachable;
+  for (let nth = 0; nth < 20; nth += 1) {
+    await stage.publish(deliveriesFor([other, guarded], 1));
+    await stage.time.pass(second);
+  }
+  assert.ok(((await openFor(replica)) ?? 0) > 0);
+  await stage.time.pass(60 * second);
+  assert.ok(!breakersOf(stage).includes('circuit breaker of the egress proxy: closed'));
+});
+
 test('a receiver that fails behind the proxy is down alone', async () => {
   await using stage = new Stage();
   await stage.configure(...crowd);

@@ -106,7 +106,8 @@ export class AttemptStage {
 
     const span = this.#deps.observer.started(job, alsoHeldBy(delivery, heldBy), startedAt, open);
     const traceparent = span ? span.traceparent : delivery.traceparent;
-    if (noToken) permits[0]?.report(succeeds(noToken) === undefined ? undefined : false);
+    // Where the proxy is down, this shows nothing about the token server.
+    if (noToken) permits[0]?.report(wasSent(noToken) ? undefined : false, wasSent(noToken));
     const results = await Promise.all(
       open.map(async (target, place) => {
         if (noToken) return notSent(target, noToken);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { classifyStatus, targetsOf } from '@tailrace/webhook';
-import { feedbackOf, showsTrouble } from './feedback.ts';
+import { feedbackOf, showsTrouble, succeeds, wasSent } from './feedback.ts';
 
 test('9.6 a 5xx that is retried shows trouble, and a 429, a 4xx that is retried and a permanent refusal do not', () => {
   const retryOn = new Set([409, 429, 503]);
@@ -13,7 +13,10 @@ test('9.6 a 5xx that is retried shows trouble, and a 429, a 4xx that is retried 
 
 test('7.12 a URL that was not asked for want of a token has no trouble, and the lane sends less', () => {
   const answer = { kind: 'retryable', reason: 'token-unavailable' } as const;
-  assert.equal(showsTrouble(answer), false);
+  assert.deepEqual([showsTrouble(answer), succeeds(answer), wasSent(answer)], [false, undefined, false]);
+  // Without another token, after the receiver has refused the first one.
+  const refused = { ...answer, status: 401 };
+  assert.deepEqual([showsTrouble(refused), succeeds(refused), wasSent(refused)], [false, true, true]);
   const [target] = targetsOf({
     id: 'crm',
     type: 'Webhooks',

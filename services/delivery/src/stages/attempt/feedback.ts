@@ -14,15 +14,22 @@ export function showsTrouble(answer: UrlAnswer): boolean {
   return !['too-many-requests', 'client-error', 'token-unavailable'].includes(answer.reason);
 }
 
-/** What the answer shows to the breaker of its URL; undefined where the request did not get to the receiver, because the proxy is down. */
+/** What the answer shows to the breaker of its URL; undefined where the receiver was not asked, because the proxy is down or there is no token. */
 export function succeeds(answer: UrlAnswer): boolean | undefined {
-  if (answer.kind === 'retryable' && answer.reason === 'proxy-unreachable') return undefined;
+  const reason = reasonOf(answer);
+  if (reason === 'proxy-unreachable' || (reason === 'token-unavailable' && !wasSent(answer)))
+    return undefined;
   return !showsTrouble(answer);
 }
 
-/** Whether the request was sent to the receiver, or to the proxy. */
+/** Whether the request was sent to the receiver, or to the proxy. A status without a token is that of the receiver, which has refused one. */
 export function wasSent(answer: UrlAnswer): boolean {
-  return answer.kind !== 'permanent' || answer.reason !== 'address-not-allowed';
+  const reason = reasonOf(answer);
+  return reason !== 'address-not-allowed' && (reason !== 'token-unavailable' || answer.status !== undefined);
+}
+
+function reasonOf(answer: UrlAnswer): string | undefined {
+  return answer.kind === 'success' ? undefined : answer.reason;
 }
 
 /**
