@@ -75,8 +75,11 @@ const largeLength = 64 * 1024;
 /** Of the records of one portion: about a request to Kafka. */
 const maxPortionLength = 512 * 1024;
 
-/** Of the first portion while other sources send: what their calls wait for in each service. */
+/** Of a portion while other sources send: what their calls wait for in each service. */
 const sharedPortionLength = 16 * 1024;
+
+/** Where Kafka takes longer for a portion, the next is twice as long. Else a batch would take too long. */
+const slowPortionMs = 50;
 
 /** Of the records that are read in one slice, which takes a millisecond or two. */
 const sliceLength = 64 * 1024;
@@ -86,6 +89,8 @@ const callLength = 512;
 
 /** One waits while Kafka stores the other. */
 const portionsAtATime = 2;
+/** So that small portions, each waiting for Kafka, do not limit what many sources send together. */
+const sharedPortionsAtATime = 8;
 
 /** What a batch uses of the allowance of its source. */
 interface Cost {
@@ -112,6 +117,7 @@ export function createAcceptor(dependencies: {
 }): Acceptor {
   const { publisher, names, rateLimits, refused, acknowledgeWithinMs, metrics } = dependencies;
   const turns = createTurns(portionsAtATime);
+  const sharedTurns = createTurns(sharedPortionsAtATime);
   const pace = createPace();
 
   const checkRate = (source: Source, calls: number, bytes: number): void => {
@@ -205,16 +211,15 @@ export function createAcceptor(dependencies: {
     let maxLength = durationMs > 0 ? sharedPortionLength : maxPortionLength;
     for (let from = 0; from < records.length;) {
       const portion = portionFrom(records, from, maxLength);
-      const pacedMs = (durationMs * portion.length) / records.length;
-      await pace(source.id, pacedMs);
+      await pace(source.id, (durationMs * portion.length) / records.length);
       const publishPortion = async (): Promise<void> => {
         const startedAt = performance.now();
         if (startedAt > giveUpAt) throw new TailraceError('kafka-unavailable');
         await publishAll(portion);
-        // Else the batch would take longer than its time where Kafka is slow.
-        if (performance.now() - startedAt > pacedMs) maxLength = Math.min(2 * maxLength, maxPortionLength);
+        if (performance.now() - startedAt > slowPortionMs)
+          maxLength = Math.min(2 * maxLength, maxPortionLength);
       };
-      await turns.take(source.id, publishPortion, from > 0);
+      await (durationMs > 0 ? sharedTurns : turns).take(source.id, publishPortion, from > 0);
       from += portion.length;
     }
   };
