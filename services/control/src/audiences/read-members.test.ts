@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import test from 'node:test';
 import fc from 'fast-check';
+import { readCsvRow } from './csv-row.ts';
 import { readMembers, type MembershipFormat, type UploadKind } from './read-members.ts';
 
 /** Of changes, users who leave have a minus. */
@@ -43,6 +44,13 @@ test('CSV has a header with a column userId, or one column without a header', as
     'two\nlines',
     ' x ',
   ]);
+});
+
+test('the fields of a CSV row are not copied for each of its lines', () => {
+  const begun = readCsvRow('ada,"two');
+  const { fields } = readCsvRow('lines",bob', begun);
+  assert.equal(fields, begun.fields);
+  assert.deepEqual(fields, ['ada', 'two\nlines', 'bob']);
 });
 
 test('an empty file has no members', async () => {
