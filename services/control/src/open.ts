@@ -279,7 +279,7 @@ export async function openControl(
       const read = { kafka, names, config, records, history, streams, exports, searches, signal };
       historyRoutes(api, { ...read, routerGroup });
       callRoutes(api, { streams, config, feed: new CallFeed({ kafka, names, config, log, routerGroup }) });
-      copyRoutes(api, { streams, config, feed: new CopyFeed({ kafka, names, config }) });
+      copyRoutes(api, { streams, config, feed: new CopyFeed({ kafka, names, config, users }) });
       deadLetterRoutes(api, { records, topic: names.deliveriesDead, history, exports, summaries });
       const oldestEventAt = (topic: string): Promise<number | undefined> => oldestAt(kafka, topic);
       replayRoutes(api, { replays, config, history, names, oldestEventAt });

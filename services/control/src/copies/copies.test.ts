@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import type { Delivery } from '@tailrace/records';
 import { verifySignature } from '@tailrace/signing';
+import { encodeDeleted } from '@tailrace/suppressions';
 import { eventually } from '@tailrace/testing';
 import { amounts } from '../access/shared.ts';
 import { adminToken, names, openApi, readToken, type Api } from '../testing/api.ts';
@@ -103,6 +104,25 @@ test('a listener gets the deliveries of an event and a user, and a limited token
   );
   assert.ok(limited.items.every(({ sourceId }) => sourceId === 'web'));
   await control.refused({ path: path('erp'), token: String(created['token']) }, 404, 'not-found');
+});
+
+test('nothing that was accepted before the deletion of its user is copied', async () => {
+  const requests = [{ id: 'r-1', at: new Date().toISOString() }];
+  const deleted = { kind: 'deleted', userId: 'eve', scope: 'web', requests } as const;
+  await control.kafka.publisher().publish(encodeDeleted(names.suppressions, deleted));
+  // A preview waits until the deletion is in force.
+  const preview = { method: 'PUT', path: '/v1/sources/web/audiences/vip?dryRun=true' } as const;
+  await control.expect(200, { ...preview, bytes: '', headers: { 'content-type': 'text/csv' } });
+  const stream = await listen('crm');
+  const ofEve = { key: 'crm/eve', sourceId: 'web', acceptedAt: Date.now() - 60_000 };
+  await deliver({ ...ofEve, body: Buffer.from('{"type":"track","userId":"eve"}') });
+  await deliver({ ...ofEve, body: Buffer.alloc(0) });
+  const last = await deliver({ ...ofEve, type: 'delete' });
+  await stream.waitFor(1);
+  assert.deepEqual(
+    stream.items.map(({ deliveryId }) => deliveryId),
+    [last.deliveryId],
+  );
 });
 
 test('it needs the right to test the destination, and each stream is in the audit log', async () => {

@@ -5,6 +5,7 @@
 import type { ConfigView, Destination } from '@tailrace/config';
 import type { ConsumedRecord, Kafka } from '@tailrace/kafka';
 import { decodeDelivery, userKeyOf, type Delivery } from '@tailrace/records';
+import { isOfDeletedUser, type DeletedUsers } from '@tailrace/suppressions';
 import type { TopicNames } from '@tailrace/topology';
 import { pairsOf, requestHeaders, targetsOf } from '@tailrace/webhook';
 import { reachesDelivery } from '../access/limits.ts';
@@ -15,6 +16,7 @@ export interface CopyFeedNeeds {
   readonly kafka: Pick<Kafka, 'tail' | 'offsets'>;
   readonly names: Pick<TopicNames, 'deliveries' | 'deliveriesReplay'>;
   readonly config: Pick<ConfigView, 'destination'>;
+  readonly users: Pick<DeletedUsers, 'deletions' | 'deletionsOf'>;
 }
 
 /** A request as the receiver gets it. */
@@ -31,10 +33,12 @@ export interface Copy {
 
 export class CopyFeed {
   readonly #config: CopyFeedNeeds['config'];
+  readonly #users: CopyFeedNeeds['users'];
   readonly #watches: Watches<object>;
 
-  constructor({ kafka, names, config }: CopyFeedNeeds) {
+  constructor({ kafka, names, config, users }: CopyFeedNeeds) {
     this.#config = config;
+    this.#users = users;
     this.#watches = new Watches({
       kafka,
       topics: [names.deliveries, names.deliveriesReplay],
@@ -59,7 +63,7 @@ export class CopyFeed {
     if (!destination) return;
     const delivery = decodeDelivery(record);
     // Another program may write to the topic.
-    if (typeof delivery === 'string') return;
+    if (typeof delivery === 'string' || isOfDeletedUser(delivery, record.timestamp, this.#users)) return;
     const viewers = [...watched.viewers].filter((viewer) => wants(viewer, delivery));
     if (viewers.length === 0 || !this.#watches.mayLook(watched, record, viewers)) return;
     const sent = viewers.filter((viewer) => this.#watches.maySend(viewer));
