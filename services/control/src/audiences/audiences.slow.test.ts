@@ -496,7 +496,6 @@ describe('audiences', { concurrency: true }, () => {
     await sentReaches(stage, 502);
     await first.close();
     await using second = await stage.open();
-    const stopped = second.get('web', 'Big Spenders');
     await second.sync({ ...toCrm, ...slow });
     await sentReaches(stage, 505);
     stage.enabled.delete('crm');
@@ -505,7 +504,26 @@ describe('audiences', { concurrency: true }, () => {
     stage.enabled.add('crm');
     await second.sync(toCrm);
     const { sync: ended, members } = await untilEnded(second);
-    assert.deepEqual([ended.state, ended.id, members], ['done', stopped?.sync.id, 500]);
+    assert.deepEqual([ended.state, members], ['done', 500]);
+    assert.deepEqual(sentChanges(stage), [...joined(users(0, 500)), ...joined(users(0, 500))].sort());
+  });
+
+  test('13.4 an instance whose send failed shows the one of another instance that continues it, and refuses a third', async () => {
+    await using stage = await createStage();
+    await using one = await stage.open();
+    await sync(one, users(0, 500));
+    await one.sync({ ...toCrm, ...slow });
+    await sentReaches(stage, 502);
+    stage.enabled.delete('crm');
+    assert.equal((await untilEnded(one)).sync.state, 'failed');
+    stage.enabled.add('crm');
+    await using two = await stage.open();
+    await two.sync({ ...toCrm, ...slow });
+    await assert.rejects(one.sync(toCrm), { code: 'conflict' });
+    assert.equal(one.get('web', 'Big Spenders')?.sync.state, 'running');
+    await two.close();
+    await one.sync(toCrm);
+    assert.equal((await untilEnded(one)).sync.state, 'done');
     assert.deepEqual(sentChanges(stage), [...joined(users(0, 500)), ...joined(users(0, 500))].sort());
   });
 });

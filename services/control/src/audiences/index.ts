@@ -65,7 +65,7 @@ export interface Sending extends AudienceTarget {
 
 /** What a sync is begun with. */
 type Begun = Pick<AudienceSync, 'kind' | 'read' | 'members'> &
-  Partial<Pick<AudienceSync, 'id' | 'destination'>>;
+  Partial<Pick<AudienceSync, 'sendId' | 'destination'>>;
 
 export async function openAudiences(options: AudiencesOptions): Promise<Audiences> {
   const view = await openAudienceView(options.kafka, options.names.audiencesSyncs);
@@ -112,10 +112,10 @@ export class Audiences {
     const { key, begun } = await this.#read(wanted, room);
     const { kafka, names, users } = this.#options;
     const { membership, signal } = room;
-    const syncId = begun.id;
+    const { sendId } = begun;
     await users.refresh();
     await room.unlessAborted(
-      addCurrentMembers(kafka, names, { audience: key, syncId, users, membership, signal }),
+      addCurrentMembers(kafka, names, { audience: key, sendId, users, membership, signal }),
     );
     const { added, removed } = membership.counts();
     const joining = membership.first(true, previewedUsers);
@@ -193,7 +193,7 @@ export class Audiences {
     return { key, begun: { kind, ...counts } };
   }
 
-  /** With the id of the interrupted sync that it continues. */
+  /** With the `sendId` of the interrupted sync that it continues. */
   #beginSending(key: AudienceKey, wanted: Sending): Begun {
     const { kind, destination } = wanted;
     checkDestination(this.#options.config, wanted);
@@ -201,7 +201,8 @@ export class Audiences {
     if (!found) throw notFound(wanted);
     const { sync } = found;
     const isContinued = sync.kind === kind && sync.destination === destination && sync.state !== 'done';
-    return { id: isContinued ? sync.id : randomUUID(), kind, destination, read: 0, members: 0 };
+    const sendId = (isContinued ? sync.sendId : undefined) ?? randomUUID();
+    return { kind, destination, sendId, read: 0, members: 0 };
   }
 
   async #receive(

@@ -213,9 +213,9 @@ function uploadOf(request: FastifyRequest): Pick<Upload, 'format' | 'stream'> {
   return { format, stream: streamOf(request) };
 }
 
-/** Leaves out the instance, which is internal. */
+/** Leaves out what is internal. */
 function showSync(sync: AudienceSync) {
-  return { ...sync, instance: undefined };
+  return { ...sync, instance: undefined, sendId: undefined };
 }
 
 function showAudience({ name, trait, members, sync }: Audience) {

@@ -89,11 +89,8 @@ export type AudiencePreview = ValueOf<typeof previewSchema>;
 export interface AudienceSync extends ValueOf<typeof syncSchema> {
   /** The id of the control instance that runs the sync. */
   readonly instance: string;
-}
-
-/** The id of a sync that sends the members to one destination. */
-export function sendId({ kind, id }: Pick<AudienceSync, 'kind' | 'id'>): string | undefined {
-  return kind === 'send' ? id : undefined;
+  /** Of the kind `send`: what the members that it has sent are recorded with. A sync that continues another one has that of the other. */
+  readonly sendId?: string | undefined;
 }
 
 export interface Audience extends AudienceKey {
@@ -144,7 +141,7 @@ function messageId(syncId: string, userId: string): string {
 
 export interface MemberValue {
   readonly since?: string | undefined;
-  /** The sync of the kind `send` that has sent the member. */
+  /** The `sendId` of the sync that has sent the member. */
   readonly sentBy?: string | undefined;
 }
 
@@ -196,12 +193,12 @@ export function createMembershipReader(
   };
 }
 
-/** @param syncId of a sync of the kind `send`; for others the value is not decoded */
+/** @param sendId of a sync of the kind `send`; for others the value is not decoded */
 export function currentMember(
   { change, value }: Extract<MembershipRecord, { readonly kind: 'member' }>,
-  syncId: string | undefined,
+  sendId: string | undefined,
 ): CurrentMember {
-  if (syncId === undefined || !change.isMember || value === null) return change;
+  if (sendId === undefined || !change.isMember || value === null) return change;
   const { since, sentBy } = JSON.parse(value.toString()) as MemberValue;
-  return { ...change, ...(since !== undefined && { since }), isSent: sentBy === syncId };
+  return { ...change, ...(since !== undefined && { since }), isSent: sentBy === sendId };
 }

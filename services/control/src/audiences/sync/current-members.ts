@@ -11,7 +11,6 @@ import type { Membership } from './membership.ts';
 import {
   createMembershipReader,
   currentMember,
-  sendId,
   type Audience,
   type AudienceKey,
   type CurrentMember,
@@ -41,14 +40,14 @@ export async function addCurrentMembers(
   { audiences: topic }: Pick<TopicNames, 'audiences'>,
   {
     audience,
-    syncId,
+    sendId,
     users,
     membership,
     signal,
   }: {
     readonly audience: AudienceKey;
     /** Of a sync of the kind `send`. */
-    readonly syncId: string | undefined;
+    readonly sendId: string | undefined;
     readonly users: Pick<DeletedUsers, 'deletedUntil'>;
     readonly membership: Pick<Membership, 'addCurrent'>;
     readonly signal: AbortSignal;
@@ -60,7 +59,7 @@ export async function addCurrentMembers(
     membership.addCurrent(
       records.flatMap((record) => {
         const found = read(record);
-        return found?.kind === 'member' ? [currentMember(found, syncId)] : [];
+        return found?.kind === 'member' ? [currentMember(found, sendId)] : [];
       }),
     );
   }
@@ -74,7 +73,7 @@ export function createCurrentMembersReader(
   signal: AbortSignal,
 ): CurrentMembersReader {
   const isStopping = (): boolean => signal.aborted;
-  const syncId = sendId(audience.sync);
+  const { sendId } = audience.sync;
   const read = createMembershipReader(audience, users);
   /** By partition: the next offset to read. */
   const nextOffsets = new Map<number, number>();
@@ -92,7 +91,7 @@ export function createCurrentMembersReader(
           for (const record of records) {
             nextOffsets.set(record.partition, record.offset + 1);
             const found = read(record);
-            if (found?.kind === 'member') current.push(currentMember(found, syncId));
+            if (found?.kind === 'member') current.push(currentMember(found, sendId));
             else if (found?.mark === mark) unread.delete(record.partition);
           }
           membership.addCurrent(current);

@@ -1,7 +1,7 @@
 /** A portion: the changes that one transaction writes, each as an identify call and a membership record. */
 import type { ExclusiveRecord, OutgoingRecord, Partitioner } from '@tailrace/kafka';
 import type { TopicNames } from '@tailrace/topology';
-import { identifyRecord, memberRecord, sendId, type Audience, type CurrentMember } from '../state/records.ts';
+import { identifyRecord, memberRecord, type Audience, type CurrentMember } from '../state/records.ts';
 
 export const maxPortion = { records: 2_000, bytes: 640 * 1024 };
 
@@ -31,7 +31,7 @@ export function createPortion(
 ): Portion {
   const now = Date.now();
   const joinedNow = new Date(now).toISOString();
-  const sentBy = sendId(audience.sync);
+  const { sendId: sentBy } = audience.sync;
   const records: ExclusiveRecord[] = [];
   const portion = { records, count: 0, refused: 0, gain: 0, lastUser: '' };
   let bytes = 0;
