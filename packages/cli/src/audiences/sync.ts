@@ -3,7 +3,7 @@ import type { Schema } from '@tailrace/api';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
-import { Transform, type Readable } from 'node:stream';
+import { Readable, Transform } from 'node:stream';
 import type { ApiContext } from '../api/client.ts';
 import { pathOf } from '../api/path.ts';
 import { done, waitFor, type Work } from '../api/show.ts';
@@ -74,7 +74,9 @@ async function requestOf(
         '--destination sends the present members: give no file, --changes or --allow-empty',
       );
     }
-    return () => api.send('PUT', audiencePath, undefined, query);
+    // All members are read for a preview, which may take longer than other requests.
+    const nothing = { content: Readable.from([]), contentType: contentTypes.ndjson, query };
+    return () => api.upload('PUT', audiencePath, nothing);
   }
   if (file === undefined) throw new UsageError('name the file with the members, or a --destination');
   if (changes && allowEmpty) throw new UsageError('--allow-empty is for whole lists, not for --changes');
