@@ -82,8 +82,9 @@ export function replayRoutes(
     return !caller?.sources || isWithin(replay.selection?.sources, caller.sources);
   };
 
-  /** Of sources whose usage the caller may see. */
+  /** Of sources whose usage the caller may see. The history counts the events of a time that it keeps, and restored ones are older. */
   const estimated = (selection: EventSelection, caller: Caller | undefined): EventEstimate | undefined => {
+    if (selection.topic !== undefined) return undefined;
     const { since, until } = daysOf(selection);
     const sources = selection.sources ?? loadDestination(config, selection.destinationId).sources;
     if (!sources.every((id) => reachesSource(caller, id))) return undefined;
