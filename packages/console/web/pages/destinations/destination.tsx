@@ -151,11 +151,14 @@ interface LeadProps {
 }
 
 function Lead({ destination, health }: LeadProps) {
+  // The numbers arrive later, so nothing but they may stand in their line.
   return (
-    <span class="row">
-      <code>{destination.id}</code>
-      <Status of={stateOf(destination, health)} />
-      <HealthLine of={health} />
+    <>
+      <span class="row">
+        <code>{destination.id}</code>
+        <Status of={stateOf(destination, health)} />
+        <HealthLine of={health} />
+      </span>
       {destination.sources.length > 0 && (
         <span class="quiet small">
           from{' '}
@@ -167,7 +170,7 @@ function Lead({ destination, health }: LeadProps) {
           ))}
         </span>
       )}
-    </span>
+    </>
   );
 }
 
