@@ -289,11 +289,11 @@ export const placesAreLeft = shown(
 /** By what requests share. */
 export const sharing: Readonly<Record<SharedName, Evidence>> = {
   streams: shown(
-    `${control}/history/streams.test.ts`,
+    `${control}/streams/streams.test.ts`,
     'a token has one limit for all its streams, and a stream that ends makes place',
   ),
   streamBytes: shown(
-    `${control}/history/streams.test.ts`,
+    `${control}/streams/streams.test.ts`,
     'what waits for clients that do not read is bounded for all streams, and others miss nothing',
   ),
   calls: shown(

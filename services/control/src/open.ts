@@ -34,7 +34,7 @@ import { serveDocument, serveReference } from './document/reference.ts';
 import { healthRoutes } from './health/routes.ts';
 import { Exports } from './history/export.ts';
 import { historyRoutes } from './history/routes.ts';
-import { Streams } from './history/streams.ts';
+import { Streams } from './streams/streams.ts';
 import { Summaries } from './history/summaries.ts';
 import { createUpToDate } from './http/current.ts';
 import { closeApi, createServer } from './http/server.ts';

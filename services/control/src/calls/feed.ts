@@ -1,5 +1,5 @@
 /**
- * Reads the calls of the sources that somebody watches, and what becomes of them (history/watches.ts). The number of calls whose fate is
+ * Reads the calls of the sources that somebody watches, and what becomes of them (streams/watches.ts). The number of calls whose fate is
  * still followed is bounded.
  */
 import type { ConfigView } from '@tailrace/config';
@@ -10,7 +10,7 @@ import { lookUpSource, sourceReference } from '@tailrace/routing';
 import type { Log } from '@tailrace/service';
 import type { TopicNames } from '@tailrace/topology';
 import { amounts } from '../access/shared.ts';
-import { Watches, type Viewer, type Watched as WatchedBy, type Watcher } from '../history/watches.ts';
+import { Watches, type Viewer, type Watched as WatchedBy, type Watcher } from '../streams/watches.ts';
 import { LiveCall, parse } from './call.ts';
 import { Fate } from './fate.ts';
 

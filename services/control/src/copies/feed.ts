@@ -1,5 +1,5 @@
 /**
- * Copies of the deliveries of the destinations that somebody listens to, each once, as its first URL is sent them (history/watches.ts). What a
+ * Copies of the deliveries of the destinations that somebody listens to, each once, as its first URL is sent them (streams/watches.ts). What a
  * receiver is sent again by a retry has the same bytes, and is no copy of its own; what is replayed or resent is one.
  */
 import type { ConfigView, Destination } from '@tailrace/config';
@@ -10,7 +10,7 @@ import type { TopicNames } from '@tailrace/topology';
 import { pairsOf, requestHeaders, targetsOf } from '@tailrace/webhook';
 import { reachesDelivery } from '../access/limits.ts';
 import { amounts } from '../access/shared.ts';
-import { Watches, type Watcher } from '../history/watches.ts';
+import { Watches, type Watcher } from '../streams/watches.ts';
 
 export interface CopyFeedNeeds {
   readonly kafka: Pick<Kafka, 'tail' | 'offsets'>;

@@ -4,7 +4,7 @@ import Type from 'typebox';
 import { reachesDelivery } from '../access/limits.ts';
 import { routesOf, type Api } from '../http/api.ts';
 import { closedObject, optionalText } from '../http/schemas.ts';
-import type { LiveAttempt, Streams } from './streams.ts';
+import type { LiveAttempt, Streams } from '../streams/streams.ts';
 
 const equal = (what: string) => optionalText(`only attempts with this ${what}`);
 

@@ -9,7 +9,7 @@ import { reachesDelivery } from '../access/limits.ts';
 import { shared } from '../access/shared.ts';
 import { routesOf, type Api } from '../http/api.ts';
 import { closedObject, optionalText } from '../http/schemas.ts';
-import type { LiveAttempt, Streams } from './streams.ts';
+import type { LiveAttempt, Streams } from '../streams/streams.ts';
 
 const retryMs = 1_000;
 const { most, ofOne } = shared.streams;

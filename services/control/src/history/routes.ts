@@ -11,7 +11,7 @@ import type { Exports } from './export.ts';
 import { liveRoutes } from './live-routes.ts';
 import { overviewRoutes } from './overview-routes.ts';
 import { statisticsRoutes } from './statistics-routes.ts';
-import type { Streams } from './streams.ts';
+import type { Streams } from '../streams/streams.ts';
 import { usageRoutes } from './usage-routes.ts';
 
 export interface HistoryNeeds extends EventNeeds {
