@@ -8,7 +8,7 @@ import { highRows, phoneSize, screenSize, visit } from '../support/console/brows
 import { openConsole } from '../support/console/console.ts';
 import { seedEntries } from '../support/console/entries.ts';
 import { seed } from '../support/console/history.ts';
-import { placesOf } from '../support/console/places.ts';
+import { seededPlaces } from '../support/console/places.ts';
 import { createVisitor } from '../support/console/visits.ts';
 
 const started = new AsyncDisposableStack();
@@ -37,14 +37,6 @@ async function seedMany(control: Api): Promise<void> {
   await control.historyRead();
 }
 
-const places = placesOf({
-  delivery: ['00000000-0000-4000-8000-000000000255', 'Signed Up'],
-  eventId: 'event-filtered',
-  source: ['web', 'Website'],
-  destination: ['crm', 'Customer database'],
-  failing: ['erp', 'Orders'],
-  waiting: ['mailer', 'Mail service'],
-});
 /** Of a page. `assetBytes` are those of all pages together, `firstBytes` those of the sign-in page. Headers count. */
 const most = { assetBytes: 150_000, firstBytes: 23_000, assets: 20, apiRequests: 8, shift: 0.05 };
 
@@ -54,7 +46,7 @@ test('all pages together are a small load, none jumps or asks much, and no row f
   await page.addInitScript({ content: 'window.setInterval = () => 0;' });
   const visitor = await createVisitor(page, url);
   let assetBytes = 0;
-  for (const place of places) {
+  for (const place of seededPlaces) {
     const { requests, shift } = await visitor.visit(place);
     const assets = requests.filter(({ path }) => !path.startsWith('/v1/'));
     const apiRequests = requests.length - assets.length;

@@ -66,3 +66,13 @@ export function placesOf({
     page('audit', '#/audit', 'Audit'),
   ];
 }
+
+/** Those of what `seed` writes. */
+export const seededPlaces = placesOf({
+  delivery: ['00000000-0000-4000-8000-000000000255', 'Signed Up'],
+  eventId: 'event-filtered',
+  source: ['web', 'Website'],
+  destination: ['crm', 'Customer database'],
+  failing: ['erp', 'Orders'],
+  waiting: ['mailer', 'Mail service'],
+});

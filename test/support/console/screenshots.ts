@@ -8,20 +8,13 @@ import { adminToken, openApi } from '../../../services/control/src/testing/api.t
 import { openBrowser, settled, visit, type PageOptions } from './browser.ts';
 import { deletionId, seedEntries } from './entries.ts';
 import { seed } from './history.ts';
-import { placesOf } from './places.ts';
+import { seededPlaces } from './places.ts';
 
 const root = path.join(import.meta.dirname, '../../..');
 const folder = path.join(root, 'test/.results/console');
 const inReadme = ['overview-light.png', 'delivery-dark.png', 'deliveries-phone.png'];
 const pages = [
-  ...placesOf({
-    delivery: ['00000000-0000-4000-8000-000000000255', 'Signed Up'],
-    eventId: 'event-filtered',
-    source: ['web', 'Website'],
-    destination: ['crm', 'Customer database'],
-    failing: ['erp', 'Orders'],
-    waiting: ['mailer', 'Mail service'],
-  }),
+  ...seededPlaces,
   { name: 'notification', hash: '#/notifications/chat', heading: 'Operations chat' },
   { name: 'deletion', hash: `#/deletions/${deletionId}`, heading: deletionId },
 ];
