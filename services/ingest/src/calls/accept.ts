@@ -208,7 +208,9 @@ export function createAcceptor(dependencies: {
     // The sender waits for all of it.
     const takesMs = rateLimits.durationS(source, calls, bytes) * 1_000;
     const durationMs = Math.min(takesMs, acknowledgeWithinMs / 10);
-    let maxLength = durationMs > 0 ? sharedPortionLength : maxPortionLength;
+    const isShared = durationMs > 0;
+    const portionTurns = isShared ? sharedTurns : turns;
+    let maxLength = isShared ? sharedPortionLength : maxPortionLength;
     for (let from = 0; from < records.length;) {
       const portion = portionFrom(records, from, maxLength);
       await pace(source.id, (durationMs * portion.length) / records.length);
@@ -219,7 +221,7 @@ export function createAcceptor(dependencies: {
         if (performance.now() - startedAt > slowPortionMs)
           maxLength = Math.min(2 * maxLength, maxPortionLength);
       };
-      await (durationMs > 0 ? sharedTurns : turns).take(source.id, publishPortion, from > 0);
+      await portionTurns.take(source.id, publishPortion, from > 0);
       from += portion.length;
     }
   };
