@@ -74,7 +74,7 @@ export const roles: readonly (readonly [role: string, may: string, mayNot: strin
     'what its token may, with a cookie that no script can read',
     'outlive its token, twelve hours or the sign-out, serve the pages of other servers',
     shown(
-      `${control}/session/session.test.ts`,
+      `${control}/session/session.slow.test.ts`,
       'a session ends with its token, after twelve hours, and at the sign-out',
     ),
   ],
@@ -83,7 +83,7 @@ export const roles: readonly (readonly [role: string, may: string, mayNot: strin
     'nothing',
     'change anything with the cookie, show the console in a frame',
     shown(
-      `${control}/session/session.test.ts`,
+      `${control}/session/session.slow.test.ts`,
       'a change with a cookie needs the header of the console, and its own origin',
     ),
   ],
@@ -155,7 +155,7 @@ export const roles: readonly (readonly [role: string, may: string, mayNot: strin
     'pass requests on',
     'choose the host whose pages may use the cookie of a session',
     shown(
-      `${control}/session/session.test.ts`,
+      `${control}/session/session.slow.test.ts`,
       'X-Forwarded-Host and X-Forwarded-Proto are believed from a trusted proxy only',
     ),
   ],
@@ -249,7 +249,7 @@ export const storedSecrets: readonly (readonly [
     'sealed in `config`',
     'never; of a URL, the origin',
     shown(
-      `${control}/notifications/notifications.test.ts`,
+      `${control}/notifications/notifications.slow.test.ts`,
       'has its secrets sealed in Kafka and masked in answers, logs and the audit log; a mask keeps them',
     ),
   ],
