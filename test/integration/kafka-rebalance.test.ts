@@ -1,4 +1,4 @@
-/** A group consumer while its group waits for a member that does not answer, against a real broker. */
+/** A group consumer while its group waits for a member, against a real broker. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { test } from 'node:test';
@@ -7,6 +7,7 @@ import { sharedBroker } from '../support/kafka/broker.ts';
 import { collect, eventually, limitMs } from '@tailrace/testing';
 import { connectAdmin } from '../support/kafka/kafka-admin.ts';
 import { joinGroup, openKafka } from '../support/kafka/kafka-client.ts';
+import { startKafkaProxy } from '../support/kafka/kafka-proxy.ts';
 
 const ignore = (): void => undefined;
 
@@ -78,4 +79,48 @@ test('a member receives and commits while its group waits for another one', asyn
     (since) => String(since).startsWith('true,false'),
   );
   await Promise.all([watched.close(), joined.close()]);
+});
+
+test('a member that leaves while the leader of its group assigns the partitions commits what it has finished', async () => {
+  const [broker = ''] = (await sharedBroker()).brokers;
+  await using proxy = await startKafkaProxy(broker);
+  await using kafka = openKafka([broker]);
+  await using admin = await connectAdmin([broker]);
+  const topic = await kafka.createTopic({ partitions: 2 });
+  const group = { groupId: `${topic}.group`, topics: [topic] };
+  await using ofLeader = openKafka(proxy.brokers);
+  const leader = await joinGroup(ofLeader, group);
+  let isRebalancing = false;
+  const leaves = await joinGroup(kafka, {
+    ...group,
+    // Too long for a commit by itself.
+    commitIntervalMs: limitMs,
+    onRebalance: (begins) => {
+      isRebalancing = begins;
+    },
+  });
+  await eventually(
+    () => [leader.partitions.length, leaves.partitions.length],
+    ([ofLeader, ofOther]) => ofLeader === 1 && ofOther === 1,
+  );
+  const partition = leaves.partitions[0]?.partition ?? NaN;
+  await kafka.publisher().publish({ topic, partition, key: null, value: 'finished' });
+  const [record] = await leaves.records.waitFor(1);
+
+  proxy.pauseJoinAnswers();
+  const joining = joinGroup(kafka, group);
+  await eventually(
+    () => isRebalancing,
+    (is) => is,
+  );
+  record?.done();
+  const closing = leaves.close();
+  await eventually(
+    () => leaves.totals.commitFailures,
+    (failures) => failures > 0,
+  );
+  proxy.resumeJoinAnswers();
+  await closing;
+  assert.equal((await admin.committed(group.groupId, topic))[partition], 1);
+  await Promise.all([leader.close(), (await joining).close()]);
 });

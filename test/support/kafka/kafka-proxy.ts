@@ -20,6 +20,9 @@ export interface KafkaProxy extends AsyncDisposable {
   /** Passes on no answers to produce requests until `resumeProduceAnswers()`. */
   readonly pauseProduceAnswers: () => void;
   readonly resumeProduceAnswers: () => void;
+  /** The same for answers to requests to join a group. */
+  readonly pauseJoinAnswers: () => void;
+  readonly resumeJoinAnswers: () => void;
   /** Passes on nothing in either direction until `resume()`. Connections stay open, and new ones are accepted. */
   readonly hang: () => void;
   readonly resume: () => void;
@@ -33,9 +36,10 @@ export interface KafkaProxy extends AsyncDisposable {
 
 /** Kafka's numbers of requests. */
 const produce = 0;
+const joinGroup = 11;
 const losable = new Map<number, 'loseProduceAnswers' | 'loseCommitAnswers' | 'loseJoinAnswers'>([
   [produce, 'loseProduceAnswers'],
-  [11 /* join group */, 'loseJoinAnswers'],
+  [joinGroup, 'loseJoinAnswers'],
   [26 /* end of a transaction */, 'loseCommitAnswers'],
 ]);
 const namesBrokers = new Set([3 /* metadata */, 10 /* find coordinator */]);
@@ -50,8 +54,15 @@ export async function startKafkaProxy(broker: string): Promise<KafkaProxy> {
   await once(server, 'listening');
   const own = server.address() as AddressInfo;
   let isStopped = false;
-  /** The answers that wait; undefined while answers are passed on. */
-  let paused: (() => void)[] | undefined;
+  /** The answers that wait, by request; of others, answers are passed on. */
+  const paused = new Map<number, (() => void)[]>();
+  const pause = (request: number) => (): void => {
+    if (!paused.has(request)) paused.set(request, []);
+  };
+  const resume = (request: number) => (): void => {
+    for (const passOn of paused.get(request) ?? []) passOn();
+    paused.delete(request);
+  };
   /** The frames that wait; undefined while the proxy does not hang. */
   let hung: (() => void)[] | undefined;
   const passOn = (pass: () => void): void => {
@@ -65,13 +76,10 @@ export async function startKafkaProxy(broker: string): Promise<KafkaProxy> {
     loseJoinAnswers: 0,
     halveAnswers: 0,
     lost,
-    pauseProduceAnswers() {
-      paused ??= [];
-    },
-    resumeProduceAnswers() {
-      for (const passOn of paused ?? []) passOn();
-      paused = undefined;
-    },
+    pauseProduceAnswers: pause(produce),
+    resumeProduceAnswers: resume(produce),
+    pauseJoinAnswers: pause(joinGroup),
+    resumeJoinAnswers: resume(joinGroup),
     hang() {
       hung ??= [];
     },
@@ -147,7 +155,8 @@ export async function startKafkaProxy(broker: string): Promise<KafkaProxy> {
           replace(frame, address(host, Number(port)), address('127.0.0.1', own.port));
         }
         const answer = (): void => void client.write(frame);
-        if (request === produce && paused) paused.push(answer);
+        const waiting = paused.get(request ?? NaN);
+        if (waiting) waiting.push(answer);
         else passOn(answer);
       }),
     );

@@ -1,11 +1,12 @@
 /**
  * Commits the watermarks, and what is finished above them. A commit is valid in one generation of the group only. It is
  * never retried, because a retry in a later generation could commit a partition that was revoked. The next commit
- * includes it.
+ * includes it, and a member that leaves makes another one.
  *
  * Commits are late while finished work waits too long for its commit, and refused while the broker does not know this member
  * any more. In both cases what is started from then on may be repeated.
  */
+import { setTimeout as wait } from 'node:timers/promises';
 import type { EachBatchPayload } from 'kafkajs';
 import { errorChain } from '../failure.ts';
 import type { KafkaLog } from '../log.ts';
@@ -31,11 +32,11 @@ export interface Committer {
   joined(): void;
   /** Commits now, and every 20 ms from now on. Uncommitted work is repeated if its partition moves. */
   hurry(): void;
-  /** Stops committing until `joined()`. */
-  pause(): void;
+  /** To be called when all members have joined: commits are refused until `joined()`. */
+  joining(): void;
   /** Commits now, and stops committing until `joined()`. */
   finish(): Promise<void>;
-  /** Commits a last time. */
+  /** Commits a last time; where others join, again until it is accepted or `lateAfterMs` have passed. */
   close(): Promise<void>;
 }
 
@@ -72,7 +73,7 @@ export function createCommitter(
   /** Whether work is held back until its trace is written. Not where it would be repeated elsewhere soon. */
   let mayHold = true;
   let joins = 0;
-  /** Whether other members join too, and the generation of this one ends. */
+  /** Whether members join, and the generation of this one ends. */
   let isRebalancing = false;
   let isRefused = false;
   let state: CommitState = 'current';
@@ -168,13 +169,13 @@ export function createCommitter(
     }, milliseconds);
   };
 
-  const pause = (): void => clearInterval(timer);
-
   const finish = (): Promise<void> => {
     mayHold = false;
-    pause();
+    clearInterval(timer);
     return commit();
   };
+
+  const isAllCommitted = (): boolean => ![...partitions()].some(({ changed }) => changed);
 
   return {
     get failures() {
@@ -208,12 +209,20 @@ export function createCommitter(
       void commit();
       every(rebalanceIntervalMs);
     },
-    pause,
+    joining() {
+      isRebalancing = true;
+      clearInterval(timer);
+    },
     finish,
-    close() {
+    async close() {
       closed = true;
       clearTimeout(lateTimer);
-      return finish();
+      const giveUpAt = performance.now() + lateAfterMs;
+      await finish();
+      while (isRebalancing && !isAllCommitted() && performance.now() < giveUpAt) {
+        await wait(rebalanceIntervalMs);
+        await commit();
+      }
     },
   };
 }

@@ -254,7 +254,7 @@ export async function startConsumption(
   };
   consumer.on(consumer.events.REQUEST, ({ payload: { apiName } }) => {
     if (apiName !== 'JoinGroup') return;
-    committer.pause();
+    committer.joining();
     beginRebalance();
   });
   await unlessClosing(closing, () => session.end(), session.joined);
