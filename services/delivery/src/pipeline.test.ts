@@ -1,6 +1,7 @@
 /** One delivery through all stages, on an in-memory Kafka cluster and with a fake sender. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import type { Delivery } from '@tailrace/records';
 import { verifySignature } from '@tailrace/signing';
 import { targetsOf } from '@tailrace/webhook';
 import type { FakeSender } from './testing/fake-sender.ts';
@@ -177,6 +178,30 @@ describe('a delivery', () => {
     await stage.publish(newDelivery('crm'), names.deliveriesReplay);
     await stage.untilCommitted(1, names.deliveriesReplay);
     assert.equal(sender.requests.length, 1);
+  });
+
+  test('of a replay of events gives way to live ones in its retries too', async () => {
+    await using stage = new Stage({ scheduleMs: [60_000], limits: { perLane: 1 } });
+    await stage.configure(crm);
+    const { sender, lanes } = await stage.startReplica();
+    sender.onRequest = (_request, nth) => (nth === 1 ? held : success);
+    const four = (more: Partial<Delivery> = {}): readonly Delivery[] =>
+      Array.from({ length: 4 }, () => newDelivery('crm', more));
+    await stage.publish(newDelivery('crm'));
+    await sender.sent(1);
+    const now = Date.now();
+    const retries = four({ attempt: 1, eventAcceptedAt: now - 60_000, firstAttemptAt: now, dueAt: now });
+    const live = four();
+    await stage.publish(retries, names.retryTier(60_000));
+    await stage.until(() => lanes.waiting === 4);
+    await stage.publish(live);
+    await stage.until(() => lanes.waiting === 8);
+    sender.release();
+    await sender.sent(9);
+    assert.deepEqual(
+      sender.bodies.slice(1, 3),
+      live.slice(0, 2).map(({ body }) => String(body)),
+    );
   });
 
   test('5.5 is decided by a configuration change that was written just before it', async () => {

@@ -1,10 +1,7 @@
 /**
- * One clock for times that are compared between processes: CLOCK_MONOTONIC, which all processes of a machine share. The
- * origin of `performance.now()` differs between processes.
+ * Milliseconds, with fractions, on a clock that all processes of this machine share: CLOCK_MONOTONIC. The origin of
+ * `performance.now()` differs between processes, and a busy machine delays whoever measures it.
  */
-const originMs = Number(process.hrtime.bigint()) / 1e6 - performance.now();
-
-/** Milliseconds, with fractions, on a clock that all processes of this machine share. */
 export function sharedNowMs(): number {
-  return originMs + performance.now();
+  return Number(process.hrtime.bigint()) / 1e6;
 }

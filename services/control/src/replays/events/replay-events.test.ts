@@ -31,6 +31,8 @@ interface Stage {
   readonly suppressed: Set<string>;
   /** By deleted user, when. */
   readonly deleted: Map<string, number>;
+  /** The deliveries that wait, as the history counts them. */
+  readonly pending: { reason: string; deliveries: number; looks: number };
   /** Writes calls that the router then has routed. */
   write(calls: readonly object[]): Promise<void>;
   /** The same, of calls of some days ago in partition 0. */
@@ -49,6 +51,7 @@ async function newStage(t: TestContext): Promise<Stage> {
   const config = await openConfig(kafka, names.config, quiet);
   const suppressed = new Set<string>();
   const deleted = new Map<string, number>();
+  const pending = { reason: '', deliveries: 0, looks: 0 };
   const publisher = kafka.publisher();
   const routed = await kafka.consume({
     groupId: routerGroup,
@@ -81,6 +84,7 @@ async function newStage(t: TestContext): Promise<Stage> {
     kafka,
     suppressed,
     deleted,
+    pending,
     configure,
     async write(calls) {
       for (const call of calls) {
@@ -108,7 +112,12 @@ async function newStage(t: TestContext): Promise<Stage> {
           return at === undefined ? [] : [{ at, before: undefined }];
         },
       };
-      const history = { read: () => [] } as never;
+      const history = {
+        read() {
+          pending.looks += 1;
+          return [pending];
+        },
+      } as never;
       const events = { kafka: ofInstance, names, config, frames: noRegistry, users, history, routerGroup };
       const options = { kafka: ofInstance, names, log: quiet, events, takeOverAfterMs: 600, longestMs };
       const replays = await openReplays(options);
@@ -270,6 +279,22 @@ describe('replays of events', { concurrency: true }, () => {
       60,
     );
     assert.deepEqual(eventsOf(stage.sent()), namesOf(60));
+  });
+
+  test('nothing is sent while deliveries wait for a turn in the lane of the destination', async (t) => {
+    const stage = await newStage(t);
+    await stage.write(calls(3));
+    Object.assign(stage.pending, { reason: 'lane-full', deliveries: 100_000 });
+    const replays = await stage.instance();
+    const { id } = await replays.start(order());
+    await eventually(
+      () => stage.pending.looks,
+      (looks) => looks > 1,
+    );
+    assert.deepEqual(stage.sent(), []);
+    stage.pending.deliveries = 0;
+    await until(replays, id, ({ endedAt }) => endedAt !== undefined);
+    assert.deepEqual(eventsOf(stage.sent()), namesOf(3));
   });
 
   test('the same request twice is one replay, and a paused one is interrupted', async (t) => {

@@ -58,7 +58,7 @@ const aheadSeconds = 2;
 const leastAhead = 100;
 const lookAgainMs = 250;
 /** Reasons of deliveries that the destination does not take now. Those that wait for a later attempt do not count. */
-const waitsForAnAttempt: ReadonlySet<string> = new Set(['', 'paused', 'circuit-open']);
+const waitsForAnAttempt: ReadonlySet<string> = new Set(['', 'paused', 'circuit-open', 'lane-full', 'behind']);
 /** Of the rate limit of the destination; the rest is left to live deliveries. */
 const shareOfRateLimit = 0.5;
 

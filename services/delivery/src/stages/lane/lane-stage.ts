@@ -53,7 +53,10 @@ export class LaneStage {
       }
     }
     const { destinationId, body, dueAt } = delivery;
-    const isReplayed = delivery.replayedFrom !== undefined || work.topic === names.deliveriesReplay;
+    // A retry of a replay has left its topic. Earlier releases wrote no time of the event.
+    const { replayedFrom, eventAcceptedAt } = delivery;
+    const isReplayed =
+      (replayedFrom ?? eventAcceptedAt) !== undefined || work.topic === names.deliveriesReplay;
     const task: Task = {
       traffic: (job.background ?? isReplayed) ? 'background' : 'live',
       returned: dueAt !== undefined,
