@@ -17,6 +17,8 @@ const past = 0.95;
 const pastWait = 15 / 16;
 /** The mean number of records in the second half of a wait, below which waiting ends. */
 const leastLateArrivals = 0.25;
+/** Of what arrives faster, requests are large without a wait: enough arrives while another one is in flight. */
+const enoughPerMs = 2;
 
 export class Linger {
   readonly #mostMs: number;
@@ -35,6 +37,11 @@ export class Linger {
   /** How long a record that arrived at `since` still waits; 0 if it does not. */
   leftMs(since: number, now: number): number {
     return this.#state.kind === 'on' ? Math.max(0, since + this.#mostMs - now) : 0;
+  }
+
+  /** Whether so many records need not wait for more. */
+  isEnough(records: number): boolean {
+    return records >= this.#mostMs * enoughPerMs;
   }
 
   /** @param request its records, in the order in which they arrived */

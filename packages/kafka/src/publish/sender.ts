@@ -61,6 +61,8 @@ export class RecordSender implements Sender {
   #inFlight: readonly Pending[] = [];
   #sending = false;
   #scheduled = false;
+  /** Ends the wait for others. */
+  #endWait: (() => void) | undefined;
 
   /** @param failed the partitions of an isolated sender */
   constructor(dependencies: SenderDependencies, failed?: FailedPartitions) {
@@ -80,6 +82,7 @@ export class RecordSender implements Sender {
 
   add(pending: Pending): void {
     this.#queue.push(pending);
+    if (this.#linger.isEnough(this.#queue.length)) this.#endWait?.();
     if (this.#sending || this.#scheduled) return;
     this.#scheduled = true;
     setImmediate(() => {
@@ -132,9 +135,17 @@ export class RecordSender implements Sender {
 
   async #waitForOthers(): Promise<void> {
     const [oldest] = this.#queue;
-    if (!oldest || this.#retries.length > 0) return;
+    if (!oldest || this.#retries.length > 0 || this.#linger.isEnough(this.#queue.length)) return;
     const leftMs = this.#linger.leftMs(oldest.since, performance.now());
-    if (leftMs > 0) await new Promise((resolve) => setTimeout(resolve, leftMs));
+    if (leftMs <= 0) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, leftMs);
+      this.#endWait = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    this.#endWait = undefined;
   }
 
   /** The pending records, up to the limits of a request; empty if there are none. */
