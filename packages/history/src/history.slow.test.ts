@@ -19,7 +19,7 @@ import { encodeDelivery, type AttemptRecord, type Delivery } from '@tailrace/rec
 import { topicNames } from '@tailrace/topology';
 import fc from 'fast-check';
 import type { DeliveryFilter } from './tables/deliveries.ts';
-import { openHistory, type History, type HistoryOptions } from './history.ts';
+import { History, type HistoryOptions } from './history.ts';
 import type { HistoryLimits } from './retention.ts';
 import { countLetters } from './slices.ts';
 
@@ -111,7 +111,7 @@ async function open(
 ): Promise<Opened> {
   const logged: string[] = [];
   const log = (_fields: unknown, message?: string) => logged.push(String(message));
-  const history = openHistory({
+  const history = new History({
     ...more,
     kafka,
     names,
@@ -608,7 +608,7 @@ describe('the history', { concurrency: true }, () => {
     const folder = path.join(newFolder(t), 'file');
     writeFileSync(folder, '');
     const opening = open(t, topics, { folder });
-    const blocked = openHistory({
+    const blocked = new History({
       kafka: topics.kafka,
       names,
       deliveryGroup: 't.delivery',
@@ -632,7 +632,7 @@ describe('the history', { concurrency: true }, () => {
     const topics = createTopics();
     fill(topics, 5);
     const { history, folder } = await open(t, topics);
-    const second = openHistory({
+    const second = new History({
       kafka: topics.kafka,
       names,
       deliveryGroup: 't.delivery',

@@ -5,6 +5,7 @@
  * Failures do not affect the rest of the process. While the disk is full or fails, queries get `history-unavailable` and
  * opening is retried; a corrupt file is rebuilt from the topics.
  */
+import { once } from 'node:events';
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import type { DatabaseSync } from 'node:sqlite';
 import type { DeadLetterSummary } from '@tailrace/deadletters';
@@ -13,9 +14,10 @@ import type { Kafka, Tail, TailPart } from '@tailrace/kafka';
 import type { Log } from '@tailrace/service';
 import type { AttemptRecord } from '@tailrace/records';
 import type { TopicNames } from '@tailrace/topology';
-import { factReader } from './facts/facts.ts';
+import { factReader, type Fact } from './facts/facts.ts';
 import { queriesOf, type Queries } from './queries.ts';
 import { reconcileRegularly } from './reconcile.ts';
+import { pruneRegularly } from './prune.ts';
 import { createRetention, type HistoryLimits, type Retention } from './retention.ts';
 import { deleteStore, historyUnavailable, openStore, storeFailure, type Store } from './sqlite/store.ts';
 import { createWriter, readOffsets, type Writer } from './write.ts';
@@ -33,7 +35,8 @@ export interface HistoryOptions {
   readonly prepareStore?: (db: DatabaseSync) => void;
 }
 
-export type History = ReturnType<typeof openHistory>;
+type AttemptListener = (attempt: AttemptRecord, bytes: number) => void;
+type LetterListener = (letter: DeadLetterSummary) => void;
 
 /** The answer to a query; undefined while the history is unavailable. */
 export function readIfAvailable<Answer>(
@@ -58,104 +61,115 @@ export interface HistoryStatus {
   readonly bytes: number;
 }
 
-/** An open store that follows the topics. */
-interface OpenHistory {
+/** An open store that follows the topics, until its first failure. */
+interface OpenStore {
   readonly store: Store;
   readonly writer: Writer;
   readonly retention: Retention;
   readonly queries: Queries;
-  /** The topics of the delivery group. */
+  /** The topics that are followed; of them, those of the delivery group. */
+  readonly topics: readonly string[];
   readonly deliveryTopics: readonly string[];
+  readonly failed: AbortController;
   tail?: Tail;
 }
 
-const opening = 'it is being opened';
+type State =
+  | { readonly kind: 'open'; readonly at: OpenStore }
+  /** `why` is a clause. */
+  | { readonly kind: 'unavailable'; readonly why: string };
+
+const opening = { kind: 'unavailable', why: 'it is being opened' } as const;
 const reopenAfterMs = 2_000;
 /** Records in one transaction: requests are answered between two. A decision counts as several, because it may have 100 rows. */
 const recordsTogether = 500;
 const weightOfDecision = 10;
 /** Facts that listeners get in one turn of the event loop. */
 const toldTogether = 200;
-const pruneEveryMs = 10_000;
-/** Expired dead letters are looked up in every sixth turn of pruning. */
-const expiredEvery = 6;
 
-/** Returns immediately and opens the history in the background. Queries fail until it is open. */
-export function openHistory(options: HistoryOptions) {
-  const { kafka, names, deliveryGroup, folder, limits, log, prepareStore } = options;
-  const readFact = factReader(names);
-  const listeners = new Set<(attempt: AttemptRecord, bytes: number) => void>();
-  const letterListeners = new Set<(letter: DeadLetterSummary) => void>();
-  const closing = new AbortController();
-  const { signal } = closing;
-  const isClosing = (): boolean => signal.aborted;
-  let current: OpenHistory | undefined;
-  let unavailableBecause: string | undefined = opening;
+/** Opens in the background. Queries fail until it is open. */
+export class History {
+  readonly #options: HistoryOptions;
+  readonly #readFact: ReturnType<typeof factReader>;
+  readonly #attemptListeners = new Set<AttemptListener>();
+  readonly #letterListeners = new Set<LetterListener>();
+  readonly #closing = new AbortController();
+  readonly #running: Promise<void>;
+  #state: State = opening;
   /** The last failure that was logged; undefined after a batch was written. */
-  let trouble: string | undefined;
-  let failed = Promise.withResolvers<undefined>();
+  #trouble: string | undefined;
 
-  /** Records a failure of the store; `run` then opens it again. */
-  const fail = (error: unknown): void => {
-    const failure = storeFailure(error);
-    if (!failure) throw error;
-    if (failure === 'corrupt') {
-      unavailableBecause = 'its file was corrupt and is being rebuilt';
-      log.warn({ err: error, folder }, 'history corrupt, rebuilding from topics');
-      current?.store.close();
-      deleteStore(folder);
-    } else {
-      if (trouble !== failure.why) log.warn({ err: error, folder }, 'history unavailable');
-      trouble = failure.why;
-      unavailableBecause = failure.why;
-    }
-    failed.resolve(undefined);
-  };
+  constructor(options: HistoryOptions) {
+    this.#options = options;
+    this.#readFact = factReader(options.names);
+    this.#running = this.#run();
+  }
 
-  const isOpen = (at: OpenHistory): boolean => at === current && unavailableBecause === undefined;
+  /**
+   * Runs queries, all of them synchronous and of bounded work. A list that may need more is read in slices (slices.ts).
+   *
+   * @throws TailraceError `history-unavailable`
+   */
+  read<Answer>(query: (queries: Queries) => Answer): Answer {
+    return this.#ask(({ queries }) => query(queries));
+  }
 
-  const writePortion = async (at: OpenHistory, parts: readonly TailPart[]): Promise<void> => {
-    if (!isOpen(at)) return;
-    const facts = parts.flatMap(({ records }) => records.flatMap(readFact));
-    try {
-      at.store.transaction(() => {
-        at.writer.write(
-          facts,
-          parts.map(({ position }) => position),
-        );
-      });
-      while (isOpen(at) && at.retention.bytes > limits.maxBytes && at.retention.prune()) await nextTurn();
-    } catch (error) {
-      fail(error);
-      return;
+  get status(): HistoryStatus {
+    if (this.#state.kind === 'unavailable') {
+      return { unavailableBecause: this.#state.why, behind: 0, lagMs: undefined, bytes: 0 };
     }
-    if (trouble !== undefined) log.info({ folder }, 'history available again');
-    trouble = undefined;
-    for (const [index, fact] of facts.entries()) {
-      if (fact.kind === 'attempt') for (const listener of listeners) listener(fact.record, fact.bytes);
-      if (fact.kind === 'dead-letter') for (const listener of letterListeners) listener(fact.letter);
-      // Each may be of interest to hundreds of streams.
-      if (index % toldTogether === toldTogether - 1) await nextTurn();
-    }
-    // Lets pending requests run between two portions.
-    await nextTurn();
-  };
+    const { tail, retention } = this.#state.at;
+    const { behind = 0, lagMs } = tail ?? {};
+    return { unavailableBecause: undefined, behind, lagMs, bytes: retention.bytes };
+  }
 
-  const onRecords = (at: OpenHistory) => async (parts: readonly TailPart[]) => {
-    let weight = 0;
-    for (const { records, position } of parts) {
-      weight += records.length * (position.topic === names.decisions ? weightOfDecision : 1);
-    }
-    const portions = Math.ceil(weight / recordsTogether);
-    for (let nth = 0; nth < portions; nth += 1) {
-      await writePortion(
-        at,
-        parts.flatMap((part) => portionOf(part, nth, portions)),
-      );
-    }
-  };
+  /**
+   * Calls `listener`, which must not throw, for each attempt that is read, with the length of its record. Returns a function that
+   * unsubscribes it.
+   */
+  onAttempt(listener: AttemptListener): () => void {
+    this.#attemptListeners.add(listener);
+    return () => this.#attemptListeners.delete(listener);
+  }
 
-  const open = async (): Promise<OpenHistory> => {
+  /** The same for each dead letter. */
+  onDeadLetter(listener: LetterListener): () => void {
+    this.#letterListeners.add(listener);
+    return () => this.#letterListeners.delete(listener);
+  }
+
+  /**
+   * Resolves once every record that the topics held at the call has been read.
+   *
+   * @throws TailraceError `history-unavailable`, `kafka-unavailable`
+   */
+  async refresh(): Promise<void> {
+    const tail = this.#ask(({ tail }) => tail);
+    if (!tail) throw historyUnavailable(opening.why);
+    await tail.refresh();
+    this.#ask(() => undefined);
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#closing;
+    while (!signal.aborted) {
+      try {
+        await this.#follow(await this.#open());
+      } catch (error) {
+        if (isTailraceError(error)) this.#state = { kind: 'unavailable', why: error.message };
+        else this.#fail(error);
+      }
+      await wait(reopenAfterMs, undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  async #open(): Promise<OpenStore> {
+    const { kafka, names, folder, limits, log, prepareStore } = this.#options;
     const { deliveries, deliveriesDead, deliveriesReplay, attempts, decisions, usage } = names;
     const topics = [deliveries, deliveriesDead, deliveriesReplay, attempts, decisions, usage];
     const existing = await kafka.listTopics();
@@ -168,150 +182,135 @@ export function openHistory(options: HistoryOptions) {
     }
     const tiers = existing.filter((topic) => names.retryTierDelayMs(topic) !== undefined);
     const store = openStore(folder, `${await kafka.clusterId()} ${deliveries}`, prepareStore);
-    const { db } = store;
     if (store.isNew) log.info({ folder }, 'rebuilding history from topics');
     const retention = createRetention(store, limits, Date.now);
-    const at: OpenHistory = {
+    return {
       store,
       retention,
-      writer: createWriter(db, retention),
-      queries: queriesOf(db),
-      deliveryTopics: [deliveries, deliveriesReplay, ...tiers],
-    };
-    current = at;
-    unavailableBecause = undefined;
-    const offsets = readOffsets(db);
-    at.tail = await kafka.tail({
+      writer: createWriter(store.db, retention),
+      queries: queriesOf(store.db),
       topics: [...topics, ...tiers],
-      startOf: (topic, partition) => offsets.get(`${topic}/${partition}`),
-      onRecords: onRecords(at),
-    });
-    return at;
-  };
+      deliveryTopics: [deliveries, deliveriesReplay, ...tiers],
+      failed: new AbortController(),
+    };
+  }
 
-  /** Removes dead letters whose records have expired. Kafka may be unavailable; they are then removed later. */
-  const pruneExpired = async (retention: Retention, isStopped: () => boolean): Promise<void> => {
-    const offsets = await kafka.offsets(names.deliveriesDead).catch((error: unknown) => {
-      if (!isTailraceError(error)) throw error;
-      return new Map<number, { readonly low: number }>();
-    });
-    const lows = new Map(Array.from(offsets, ([partition, { low }]) => [partition, low]));
-    while (!isStopped() && retention.pruneExpired(lows)) await nextTurn();
-  };
-
-  const pruneRegularly = async (retention: Retention, stopped: AbortSignal): Promise<void> => {
-    const isStopped = (): boolean => stopped.aborted;
-    for (let turn = 0; !isStopped(); turn += 1) {
-      try {
-        while (!isStopped() && retention.prune()) await nextTurn();
-        if (turn % expiredEvery === 0) await pruneExpired(retention, isStopped);
-      } catch (error) {
-        if (!isStopped()) fail(error);
-        return;
-      }
-      await wait(pruneEveryMs, undefined, { signal: stopped }).catch(() => undefined);
+  /** Keeps the store up to date until it fails, and closes it. */
+  async #follow(at: OpenStore): Promise<void> {
+    const { kafka, names, deliveryGroup: group, log } = this.#options;
+    const { store, retention, writer, topics, deliveryTopics, failed } = at;
+    const signal = AbortSignal.any([this.#closing.signal, failed.signal]);
+    this.#state = { kind: 'open', at };
+    try {
+      const offsets = readOffsets(store.db);
+      const tail = await kafka.tail({
+        topics,
+        startOf: (topic, partition) => offsets.get(`${topic}/${partition}`),
+        onRecords: (parts) => this.#write(at, parts),
+      });
+      at.tail = tail;
+      const fail = (error: unknown): void => {
+        if (!signal.aborted) this.#fail(error);
+      };
+      void pruneRegularly({ kafka, topic: names.deliveriesDead, retention, signal }).catch(fail);
+      void reconcileRegularly({
+        kafka,
+        names,
+        log,
+        group,
+        topics: deliveryTopics,
+        signal,
+        refresh: () => tail.refresh(),
+        end: (topic, partition, range) => {
+          let next: number | undefined;
+          if (this.#isOpen(at)) store.transaction(() => (next = writer.end(topic, partition, range)));
+          return next;
+        },
+      }).catch(fail);
+      if (!signal.aborted) await once(signal, 'abort');
+    } finally {
+      if (this.#isOpen(at)) this.#state = opening;
+      await at.tail?.close();
+      store.close();
     }
-  };
+  }
 
-  const closeCurrent = async (): Promise<void> => {
-    const at = current;
-    current = undefined;
-    await at?.tail?.close();
-    at?.store.close();
-  };
-
-  const run = async (): Promise<void> => {
-    while (!isClosing()) {
-      failed = Promise.withResolvers();
-      try {
-        const at = await open();
-        const ending = new AbortController();
-        void pruneRegularly(at.retention, ending.signal);
-        void reconcileRegularly({
-          kafka,
-          names,
-          log,
-          group: deliveryGroup,
-          topics: at.deliveryTopics,
-          signal: ending.signal,
-          refresh: async () => at.tail?.refresh(),
-          end: (topic, partition, range) => {
-            let next: number | undefined;
-            if (isOpen(at)) at.store.transaction(() => (next = at.writer.end(topic, partition, range)));
-            return next;
-          },
-        }).catch(fail);
-        await failed.promise;
-        ending.abort();
-      } catch (error) {
-        if (isTailraceError(error)) unavailableBecause = error.message;
-        else fail(error);
-      }
-      await closeCurrent();
-      if (!isClosing()) await wait(reopenAfterMs, undefined, { signal }).catch(() => undefined);
+  async #write(at: OpenStore, parts: readonly TailPart[]): Promise<void> {
+    const { decisions } = this.#options.names;
+    let weight = 0;
+    for (const { records, position } of parts) {
+      weight += records.length * (position.topic === decisions ? weightOfDecision : 1);
     }
-  };
-  const running = run();
+    const portions = Math.ceil(weight / recordsTogether);
+    for (let nth = 0; nth < portions; nth += 1) {
+      const portion = parts.flatMap((part) => portionOf(part, nth, portions));
+      if (this.#isOpen(at)) await this.#writePortion(at, portion);
+    }
+  }
+
+  async #writePortion(at: OpenStore, parts: readonly TailPart[]): Promise<void> {
+    const { folder, limits, log } = this.#options;
+    const { store, retention, writer } = at;
+    const facts = parts.flatMap(({ records }) => records.flatMap(this.#readFact));
+    const positions = parts.map(({ position }) => position);
+    try {
+      store.transaction(() => {
+        writer.write(facts, positions);
+      });
+      while (this.#isOpen(at) && retention.bytes > limits.maxBytes && retention.prune()) await nextTurn();
+    } catch (error) {
+      this.#fail(error);
+      return;
+    }
+    if (this.#trouble !== undefined) log.info({ folder }, 'history available again');
+    this.#trouble = undefined;
+    await this.#tell(facts);
+    // Lets pending requests run between two portions.
+    await nextTurn();
+  }
+
+  async #tell(facts: readonly Fact[]): Promise<void> {
+    for (const [index, fact] of facts.entries()) {
+      if (fact.kind === 'attempt') for (const tell of this.#attemptListeners) tell(fact.record, fact.bytes);
+      if (fact.kind === 'dead-letter') for (const tell of this.#letterListeners) tell(fact.letter);
+      // Each may be of interest to hundreds of streams.
+      if (index % toldTogether === toldTogether - 1) await nextTurn();
+    }
+  }
+
+  #isOpen(at: OpenStore): boolean {
+    return this.#state.kind === 'open' && this.#state.at === at;
+  }
 
   /** Runs a query on the open store. */
-  const ask = <T>(query: (at: OpenHistory) => T): T => {
-    if (!current || unavailableBecause !== undefined) {
-      throw historyUnavailable(unavailableBecause ?? opening);
-    }
+  #ask<T>(query: (at: OpenStore) => T): T {
+    if (this.#state.kind === 'unavailable') throw historyUnavailable(this.#state.why);
     try {
-      return query(current);
+      return query(this.#state.at);
     } catch (error) {
-      fail(error);
+      this.#fail(error);
       throw historyUnavailable('its store has failed');
     }
-  };
+  }
 
-  return {
-    /**
-     * Runs queries, all of them synchronous and of bounded work. A list that may need more is read in slices (slices.ts).
-     *
-     * @throws TailraceError `history-unavailable`
-     */
-    read: <Answer>(query: (queries: Queries) => Answer): Answer => ask(({ queries }) => query(queries)),
-    get status(): HistoryStatus {
-      const usable = unavailableBecause === undefined ? current : undefined;
-      return {
-        unavailableBecause,
-        behind: usable?.tail?.behind ?? 0,
-        lagMs: usable?.tail?.lagMs,
-        bytes: usable ? usable.retention.bytes : 0,
-      };
-    },
-    /**
-     * Calls `listener`, which must not throw, for each attempt that is read, with the length of its record. Returns a function that
-     * unsubscribes it.
-     */
-    onAttempt(listener: (attempt: AttemptRecord, bytes: number) => void): () => void {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    /** The same for each dead letter. */
-    onDeadLetter(listener: (letter: DeadLetterSummary) => void): () => void {
-      letterListeners.add(listener);
-      return () => letterListeners.delete(listener);
-    },
-    /**
-     * Resolves once every record that the topics held at the call has been read.
-     *
-     * @throws TailraceError `history-unavailable`, `kafka-unavailable`
-     */
-    async refresh(): Promise<void> {
-      const tail = ask(({ tail }) => tail);
-      if (!tail) throw historyUnavailable(opening);
-      await tail.refresh();
-      ask(() => undefined);
-    },
-    async close(): Promise<void> {
-      closing.abort();
-      failed.resolve(undefined);
-      await running;
-    },
-  };
+  /** Ends the open store, if the error is a failure of it; `#run` then opens it again. */
+  #fail(error: unknown): void {
+    const { folder, log } = this.#options;
+    const failure = storeFailure(error);
+    if (!failure) throw error;
+    const open = this.#state.kind === 'open' ? this.#state.at : undefined;
+    if (failure === 'corrupt') {
+      this.#state = { kind: 'unavailable', why: 'its file was corrupt and is being rebuilt' };
+      log.warn({ err: error, folder }, 'history corrupt, rebuilding from topics');
+      open?.store.close();
+      deleteStore(folder);
+    } else {
+      if (this.#trouble !== failure.why) log.warn({ err: error, folder }, 'history unavailable');
+      this.#trouble = failure.why;
+      this.#state = { kind: 'unavailable', why: failure.why };
+    }
+    open?.failed.abort();
+  }
 }
 
 /** Of each part as much, so that a delivery and its attempt are mostly in the same portion, and written once. */

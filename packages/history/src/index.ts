@@ -1,6 +1,6 @@
 export { deliveryStatuses, isPending, type DeliveryStatus } from './facts/delivery-row.ts';
 export type { AttemptRow, Resend } from './facts/facts.ts';
-export { openHistory, readIfAvailable, type History, type HistoryStatus } from './history.ts';
+export { History, readIfAvailable, type HistoryStatus } from './history.ts';
 export { countLetters, readPage, readsLetters } from './slices.ts';
 export type { ListPosition, Slice } from './sqlite/list.ts';
 export type { LatestAttempts } from './tables/breakers.ts';

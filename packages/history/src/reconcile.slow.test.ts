@@ -9,7 +9,7 @@ import { MemoryCluster } from '@tailrace/kafka/testing';
 import { simulateTime } from '@tailrace/testing';
 import { encodeDelivery } from '@tailrace/records';
 import { topicNames, topicSpecs } from '@tailrace/topology';
-import { openHistory, type History } from './history.ts';
+import { History } from './history.ts';
 import { createFlow } from './testing/index.ts';
 
 const names = topicNames('test.');
@@ -57,7 +57,7 @@ class Stage implements AsyncDisposable {
       info: () => undefined,
       warn: (_: unknown, line?: string) => this.warnings.push(line ?? ''),
     };
-    const history = openHistory({
+    const history = new History({
       kafka: this.kafka,
       names,
       deliveryGroup: group,

@@ -1,7 +1,7 @@
 /** Opens the parts of control, in the order of their dependencies, and composes the API of its areas. Tests open the same parts. */
 import path from 'node:path';
 import { openConfigEditor } from '@tailrace/config';
-import { openHistory, type History } from '@tailrace/history';
+import { History } from '@tailrace/history';
 import { noRegistry, openRegistry } from '@tailrace/registry';
 import type { Kafka } from '@tailrace/kafka';
 import { defineService, listen, type ServiceContext, type SettingsOf } from '@tailrace/service';
@@ -147,7 +147,7 @@ export async function openControl(
   const expiredSecrets = removeExpiredSecrets({ config, log });
   service.onClose('previous secrets', () => expiredSecrets.close());
 
-  const history = openHistory({
+  const history = new History({
     kafka: historyKafka(kafka),
     names,
     deliveryGroup: `${prefix}delivery`,
