@@ -62,8 +62,8 @@ export async function openConfigChanges(kafka: Pick<Kafka, 'follow'>, topic: str
     get offset(): number {
       return latest;
     },
-    /** Changes after `offset`, oldest first. */
-    after: (offset: number) => groups.filter((group) => group.offset > offset),
+    /** Those that are not forgotten, oldest first. */
+    all: (): readonly ConfigChangeGroup[] => groups,
     /** Forgets the changes up to `offset`. */
     forget(offset: number): void {
       groups = groups.filter((group) => group.offset > offset);
