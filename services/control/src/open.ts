@@ -42,7 +42,7 @@ import { openIdempotency } from './idempotency/index.ts';
 import { openIssueMarks } from './issues/marks.ts';
 import { issuePaths, issueRoutes } from './issues/routes.ts';
 import { countResponses, createHistoryMetrics } from './metrics.ts';
-import { startNotifier, type NotifierPace } from './notifications/notifier.ts';
+import { Notifier, type NotifierPace } from './notifications/notifier.ts';
 import { notificationRoutes } from './notifications/routes.ts';
 import { createMessenger } from './notifications/send.ts';
 import { ToldState } from './notifications/told.ts';
@@ -219,7 +219,7 @@ export async function openControl(
   const sending = { timeoutMs, policy: createAddressPolicy(allowedNetworks), proxy };
   const messenger = createMessenger({ ...sending, authorities: changes.authorities, consoleUrl });
   service.onClose('connections of notifications', () => messenger.close());
-  const notifier = startNotifier({
+  const notifier = new Notifier({
     topic: names.destinationsHealth,
     config,
     history,

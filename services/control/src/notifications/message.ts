@@ -1,7 +1,8 @@
 /** The message of a notification, and its form for each channel. Pure. */
 import type { NotificationEvent } from '@tailrace/config';
 import { formatInstant } from '@tailrace/events';
-import { incidentOf, type Changes, type Facts, type Incident } from './incidents.ts';
+import { incidentOf, lastingOf, type Changes, type Facts, type Incident } from './incidents.ts';
+import type { Told } from './told.ts';
 
 /** One incident, or the end of one. */
 export interface Item {
@@ -41,6 +42,8 @@ export interface Outgoing {
 }
 
 const listed = 20;
+/** Earlier messages of which incidents are over in one message; the others are in the next one. */
+const groupsTogether = 20;
 
 /** @param since by the key of the incidents that are over */
 export function messageOf(
@@ -79,6 +82,31 @@ export function testMessage(notification: string, now: number): Outgoing {
     group,
     resolved: [group],
   };
+}
+
+/**
+ * What one message tells of the changes: of those that are over, only those that have recovered. `over` are all that it ends.
+ *
+ * @param told what was told, by the key of the incident
+ * @param present the incidents of `incidentsAt`
+ */
+export function tellingOf(
+  id: string,
+  told: ReadonlyMap<string, Told>,
+  { opened, open, ...all }: Changes,
+  present: readonly Incident[],
+) {
+  const groupAt = (key: string): string => told.get(key)?.group ?? '';
+  const groups = new Set([...new Set(all.over.map(groupAt))].slice(0, groupsTogether));
+  const over = all.over.filter((key) => groups.has(groupAt(key)));
+  const isLast = (group: string): boolean =>
+    ![...told].some(([key, one]) => one.group === group && !over.includes(key));
+  const group = groupOf(id, opened);
+  const resolved = [...groups].filter((one) => one !== group && isLast(one));
+  // What lasts has not recovered: the notification was changed. Only an alert of PagerDuty has to be resolved then.
+  const lasting = lastingOf(told, present);
+  const recovered = over.filter((key) => !lasting.has(key));
+  return { changes: { opened, over: recovered, open }, over, group, resolved };
 }
 
 /** The same for a message that is sent again, so that PagerDuty recognises it. */

@@ -10,22 +10,21 @@ import type { ConfigLookup, Notification } from '@tailrace/config';
 import { isTailraceError } from '@tailrace/errors';
 import { formatInstant } from '@tailrace/events';
 import { readIfAvailable, type History } from '@tailrace/history';
-import type { OutgoingRecord } from '@tailrace/kafka';
 import type { Log, Metrics } from '@tailrace/service';
-import type { Operations } from '../operations/index.ts';
+import type { Due, Operations } from '../operations/index.ts';
 import { takeTurns } from '../records/turns.ts';
-import {
-  changesOf,
-  incidentsAt,
-  incidentsOf,
-  lastingOf,
-  type Changes,
-  type Facts,
-  type Incident,
-} from './incidents.ts';
-import { groupOf, messageOf, type Outgoing } from './message.ts';
+import { changesOf, incidentsAt, incidentsOf, type Changes, type Facts, type Incident } from './incidents.ts';
+import { messageOf, tellingOf, type Outgoing } from './message.ts';
 import { longestMs, type Messenger, type Sent } from './send.ts';
-import { encodeTold, latestKey, toldKey, type Latest, type MessagePace, type ToldState } from './told.ts';
+import {
+  encodeTold,
+  latestKey,
+  toldKey,
+  type Latest,
+  type MessagePace,
+  type Told,
+  type ToldState,
+} from './told.ts';
 
 export interface NotifierOptions {
   /** The topic `destinations.health`. */
@@ -54,198 +53,217 @@ interface Look extends Facts {
 
 /** A history that is further behind does not know what has arrived. */
 const historyLagMs = 60_000;
-/** Earlier messages of which incidents are over in one message; the others are in the next one. */
-const groupsTogether = 20;
 /** Records of deleted notifications that are removed together. */
 const removedTogether = 500;
+const defaultPace: Required<NotifierPace> = {
+  everyMs: 1_000,
+  gatherMs: 30_000,
+  intervalMs: 300_000,
+  leaseMs: 120_000,
+  retryAfterMs: [1_000, 5_000],
+};
 
-export function startNotifier(options: NotifierOptions) {
-  const { topic, config, history, operations, told, messenger, report } = options;
-  const { log, metrics } = report;
-  const pace = {
-    everyMs: 1_000,
-    gatherMs: 30_000,
-    intervalMs: 300_000,
-    leaseMs: 120_000,
-    retryAfterMs: [1_000, 5_000],
-    ...options.pace,
-  };
-  const closing = new AbortController();
-  const { signal } = closing;
-  const isAborted = (): boolean => signal.aborted;
+export class Notifier {
+  readonly #options: NotifierOptions;
+  readonly #pace: Required<NotifierPace>;
+  readonly #closing = new AbortController();
   /** When changes of a notification were first seen, of the monotonic clock. */
-  const changedAt = new Map<string, number>();
+  readonly #changedAt = new Map<string, number>();
   /** Messages in flight, by notification. */
-  const sending = new Map<string, Promise<void>>();
-  const messages = metrics.counter('tailrace_notification_messages_total');
-  metrics.gauge(
-    'tailrace_notifications_failing',
-    () =>
-      config.notifications().filter(({ id, enabled }) => enabled && told.latest(id)?.state === 'failed')
-        .length,
-  );
+  readonly #sending = new Map<string, Promise<void>>();
+  readonly #messages: ReturnType<typeof messagesOf>;
+  readonly #running: Promise<void>;
 
-  const look = (): Look => {
+  constructor(options: NotifierOptions) {
+    const { config, told, report } = options;
+    const { log, metrics } = report;
+    this.#options = options;
+    this.#pace = { ...defaultPace, ...options.pace };
+    this.#messages = messagesOf(metrics);
+    const isFailing = ({ id, enabled }: Notification): boolean =>
+      enabled && told.latest(id)?.state === 'failed';
+    metrics.gauge('tailrace_notifications_failing', () => config.notifications().filter(isFailing).length);
+    const { everyMs } = this.#pace;
+    const { signal } = this.#closing;
+    const isDue = (): boolean => this.#due().length > 0 || this.#abandoned().length > 0;
+    const act = (): Promise<void> => this.#act();
+    this.#running = takeTurns({ everyMs, signal, isDue, act, log, delayed: 'notifications delayed' });
+  }
+
+  /** What each notification has told and lasts, and its latest message. */
+  status() {
+    const { config, told } = this.#options;
+    const { all, now } = this.#look();
+    return config.notifications().map((notification) => {
+      const { id } = notification;
+      const open = incidentsOf(notification, all, now).filter(({ key }) => told.told(id).has(key));
+      return { id, latest: told.latest(id), open };
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await Promise.all([this.#running, ...this.#sending.values()]);
+  }
+
+  #look(): Look {
+    const { config, operations, history } = this.#options;
     const facts = { config, reported: operations.reported, receivedAt: receivedAt(history) };
     const now = Date.now();
     return { ...facts, now, all: incidentsAt(now, facts) };
-  };
+  }
 
-  const changes = (notification: Notification, seen: Look): Changes =>
-    changesOf(
-      incidentsOf(notification, seen.all, seen.now),
-      new Set(told.told(notification.id).keys()),
-      seen,
-    );
+  #changes(notification: Notification, seen: Look): Changes {
+    const told = this.#options.told.told(notification.id);
+    return changesOf(incidentsOf(notification, seen.all, seen.now), new Set(told.keys()), seen);
+  }
 
   /** The notifications whose message is due. */
-  const due = (): readonly Notification[] => {
+  #due(): readonly Notification[] {
+    const { config, told } = this.#options;
     const enabled = config.notifications().filter((one) => one.enabled);
     if (enabled.length === 0) return [];
-    const seen = look();
+    const seen = this.#look();
     const now = performance.now();
     return enabled.filter((notification) => {
       const { id } = notification;
-      const { opened, over } = changes(notification, seen);
+      const { opened, over } = this.#changes(notification, seen);
       if (opened.length + over.length === 0) {
-        changedAt.delete(id);
+        this.#changedAt.delete(id);
         return false;
       }
-      const since = changedAt.get(id) ?? now;
-      changedAt.set(id, since);
-      return now - since >= pace.gatherMs && !sending.has(id) && told.maySend(id, pace);
+      const since = this.#changedAt.get(id) ?? now;
+      this.#changedAt.set(id, since);
+      const isGathered = now - since >= this.#pace.gatherMs;
+      return isGathered && !this.#sending.has(id) && told.maySend(id, this.#pace);
     });
-  };
+  }
 
-  const abandoned = (): readonly string[] =>
-    [...told.abandoned((id) => config.notification(id) !== undefined)].slice(0, removedTogether);
+  /** The keys of records of deleted notifications. */
+  #abandoned(): readonly string[] {
+    const { config, told } = this.#options;
+    const exists = (id: string): boolean => config.notification(id) !== undefined;
+    return [...told.abandoned(exists)].slice(0, removedTogether);
+  }
 
-  const put = (id: string, latest: Latest): OutgoingRecord => encodeTold(topic, latestKey(id), latest);
-
-  /** Sends a message, and tries again a little. */
-  const send = async (notification: Notification, outgoing: Outgoing): Promise<Sent> => {
-    const until = performance.now() + longestMs;
-    const pauses = pace.retryAfterMs.values();
-    for (;;) {
-      const sent = await messenger.send(notification, outgoing, config, until);
-      const pauseMs = pauses.next().value;
-      if (sent.ok || !sent.mayPass || pauseMs === undefined || performance.now() > until) return sent;
-      await wait(pauseMs, undefined, { signal });
+  /** Claims the messages that are due, and begins to send them. */
+  async #act(): Promise<void> {
+    const { operations, told, report } = this.#options;
+    const { log } = report;
+    const claim = randomUUID();
+    let claimed: readonly Notification[] = [];
+    await operations.report(() => {
+      claimed = this.#due();
+      return [
+        ...claimed.map(({ id }) =>
+          this.#put(id, { state: 'sending', claim, sentAt: told.latest(id)?.sentAt }),
+        ),
+        ...this.#abandoned().map((key) => this.#remove(key)),
+      ];
+    });
+    for (const notification of claimed) {
+      const { id } = notification;
+      const telling = this.#tell(notification, claim)
+        .catch((error: unknown) => {
+          if (!this.#closing.signal.aborted)
+            log.warn({ err: error, notification: id }, 'notification interrupted');
+        })
+        .finally(() => this.#sending.delete(id));
+      this.#sending.set(id, telling);
     }
-  };
+  }
 
-  const tell = async (notification: Notification, claim: string): Promise<void> => {
+  async #tell(notification: Notification, claim: string): Promise<void> {
     const { id } = notification;
-    const before = told.told(id);
-    const seen = look();
-    const { opened, open, ...found } = changes(notification, seen);
-    const groupAt = (key: string): string => before.get(key)?.group ?? '';
-    const groups = new Set([...new Set(found.over.map(groupAt))].slice(0, groupsTogether));
-    const over = found.over.filter((key) => groups.has(groupAt(key)));
-    const isLast = (group: string): boolean =>
-      ![...before].some(([key, one]) => one.group === group && !over.includes(key));
-    const group = groupOf(id, opened);
-    const resolved = [...groups].filter((one) => one !== group && isLast(one));
-    // What lasts has not recovered: the notification was changed. Only an alert of PagerDuty has to be resolved then.
-    const lasting = lastingOf(before, seen.all);
-    const recovered = over.filter((key) => !lasting.has(key));
-    const resolves = notification.webhook?.format === 'pagerduty' && resolved.length > 0;
-    const forgotten = over.map((key) => encodeTold(topic, toldKey(id, key), undefined));
-    if (opened.length + recovered.length === 0 && !resolves) {
+    const { log } = this.#options.report;
+    const before = this.#options.told.told(id);
+    const seen = this.#look();
+    const { changes, over, ...ids } = tellingOf(id, before, this.#changes(notification, seen), seen.all);
+    const forgotten = over.map((key) => this.#remove(toldKey(id, key)));
+    const { opened } = changes;
+    const resolves = notification.webhook?.format === 'pagerduty' && ids.resolved.length > 0;
+    if (opened.length + changes.over.length === 0 && !resolves) {
       // It was over before it was told, or the notification was changed.
-      await settle(id, claim, (sentAt) => [
-        encodeTold(topic, latestKey(id), sentAt === undefined ? undefined : { state: 'sent', sentAt }),
+      await this.#settle(id, claim, (sentAt) => [
+        sentAt === undefined ? this.#remove(latestKey(id)) : this.#put(id, { state: 'sent', sentAt }),
         ...forgotten,
       ]);
       return;
     }
-    const message = messageOf(id, { opened, over: recovered, open }, before, seen);
-    const sent = await send(notification, { message, group, resolved });
-    messages.inc({ channel: channelOf(notification), outcome: sent.ok ? 'sent' : 'failed' });
+    const message = messageOf(id, changes, before, seen);
+    const sent = await this.#send(notification, { message, ...ids });
+    this.#messages.inc({ channel: channelOf(notification), outcome: sent.ok ? 'sent' : 'failed' });
     const at = formatInstant(Date.now());
     if (!sent.ok) {
       const { reason } = sent;
       log.warn({ notification: id, reason }, 'notification not sent');
-      await settle(id, claim, (sentAt) => [put(id, { state: 'failed', failedAt: at, reason, sentAt })]);
+      await this.#settle(id, claim, (sentAt) => [
+        this.#put(id, { state: 'failed', failedAt: at, reason, sentAt }),
+      ]);
       return;
     }
     log.info({ notification: id, title: message.title }, 'notification sent');
-    await settle(id, claim, () => [
-      put(id, { state: 'sent', sentAt: at }),
-      ...opened.map((one) =>
-        encodeTold(topic, toldKey(id, one.key), { since: formatInstant(one.since), group }),
+    await this.#settle(id, claim, () => [
+      this.#put(id, { state: 'sent', sentAt: at }),
+      ...opened.map(({ key, since }) =>
+        this.#write(toldKey(id, key), { since: formatInstant(since), group: ids.group }),
       ),
       ...forgotten,
     ]);
-  };
+  }
 
-  /** Writes the outcome of a message, unless another instance has taken it over or the notification was deleted. */
-  const settle = (
+  /** Sends a message, and tries again a little. */
+  async #send(notification: Notification, outgoing: Outgoing): Promise<Sent> {
+    const { messenger, config } = this.#options;
+    const until = performance.now() + longestMs;
+    const pauses = this.#pace.retryAfterMs.values();
+    for (;;) {
+      const sent = await messenger.send(notification, outgoing, config, until);
+      const pauseMs = pauses.next().value;
+      if (sent.ok || !sent.mayPass || pauseMs === undefined || performance.now() > until) return sent;
+      await wait(pauseMs, undefined, { signal: this.#closing.signal });
+    }
+  }
+
+  /**
+   * Writes the outcome of a message, unless another instance has taken it over or the notification was deleted. Tries until Kafka takes it.
+   */
+  async #settle(
     id: string,
     claim: string,
-    outcome: (sentAt: string | undefined) => readonly OutgoingRecord[],
-  ): Promise<void> =>
-    persist(() => {
-      const latest = told.latest(id);
-      return latest?.state === 'sending' && latest.claim === claim ? outcome(latest.sentAt) : [];
-    });
-
-  /** Until Kafka takes it, or another instance has taken over. */
-  const persist = async (records: () => readonly OutgoingRecord[]): Promise<void> => {
+    outcome: (sentAt: string | undefined) => readonly Due[],
+  ): Promise<void> {
+    const { operations, told } = this.#options;
     for (;;) {
       try {
-        await operations.report(() => records().map((remembered) => ({ remembered })));
+        await operations.report(() => {
+          const latest = told.latest(id);
+          return latest?.state === 'sending' && latest.claim === claim ? outcome(latest.sentAt) : [];
+        });
         return;
       } catch (error) {
         if (!isTailraceError(error) || error.code === 'shutting-down') throw error;
-        await wait(pace.everyMs, undefined, { signal });
+        await wait(this.#pace.everyMs, undefined, { signal: this.#closing.signal });
       }
     }
-  };
+  }
 
-  const act = async (): Promise<void> => {
-    const claim = randomUUID();
-    let claimed: readonly Notification[] = [];
-    await operations.report(() => {
-      claimed = due();
-      const records = [
-        ...claimed.map(({ id }) => put(id, { state: 'sending', claim, sentAt: told.latest(id)?.sentAt })),
-        ...abandoned().map((key) => encodeTold(topic, key, undefined)),
-      ];
-      return records.map((remembered) => ({ remembered }));
-    });
-    for (const notification of claimed) {
-      const { id } = notification;
-      const told = tell(notification, claim)
-        .catch((error: unknown) => {
-          if (!isAborted()) log.warn({ err: error, notification: id }, 'notification interrupted');
-        })
-        .finally(() => sending.delete(id));
-      sending.set(id, told);
-    }
-  };
+  #put(id: string, latest: Latest): Due {
+    return this.#write(latestKey(id), latest);
+  }
 
-  const isDue = (): boolean => due().length > 0 || abandoned().length > 0;
-  const running = takeTurns({ ...pace, signal, isDue, act, log, delayed: 'notifications delayed' });
+  #remove(key: string): Due {
+    return this.#write(key, undefined);
+  }
 
-  return {
-    /** What each notification has told and lasts, and its latest message. */
-    status() {
-      const { all, now } = look();
-      return config.notifications().map((notification) => {
-        const { id } = notification;
-        const open = incidentsOf(notification, all, now).filter(({ key }) => told.told(id).has(key));
-        return { id, latest: told.latest(id), open };
-      });
-    },
-    async close() {
-      closing.abort();
-      await Promise.all([running, ...sending.values()]);
-    },
-  };
+  #write(key: string, value: Told | Latest | undefined): Due {
+    return { remembered: encodeTold(this.#options.topic, key, value) };
+  }
 }
 
-export type Notifier = ReturnType<typeof startNotifier>;
+function messagesOf(metrics: Metrics) {
+  return metrics.counter('tailrace_notification_messages_total');
+}
 
 export function channelOf({ destination, email }: Notification): 'destination' | 'webhook' | 'email' {
   if (email) return 'email';
