@@ -48,7 +48,7 @@ import { createMessenger } from './notifications/send.ts';
 import { ToldState } from './notifications/told.ts';
 import { openOperations, type OperationsPace } from './operations/index.ts';
 import { StoredOutages } from './outages/stored.ts';
-import { watchOutages, type OutagePace } from './outages/watch.ts';
+import { OutageWatch, type OutagePace } from './outages/watch.ts';
 import { createRecordReader } from './records/reader.ts';
 import { deadLetterRoutes } from './replays/dead-letter-routes.ts';
 import { recallPaths, recallRoutes } from './replays/recall-routes.ts';
@@ -206,7 +206,7 @@ export async function openControl(
       pace: changes.operations,
     });
   });
-  const outageWatch = watchOutages({
+  const outageWatch = new OutageWatch({
     topic: names.destinationsHealth,
     config,
     history,

@@ -38,30 +38,67 @@ interface Found {
 const stepsTogether = 100;
 const upToDateWithinMs = 10_000;
 
-export function watchOutages(options: OutageOptions): { close(): Promise<void> } {
-  const { topic, config, history, operations, stored, report, pace = {} } = options;
-  const { log, metrics } = report;
-  const { everyMs = 30_000, onTurn } = pace;
-  const disabledTotal = metrics.counter('tailrace_destinations_disabled_total');
-  const closing = new AbortController();
+export class OutageWatch {
+  readonly #options: OutageOptions;
+  readonly #disabledTotal: ReturnType<typeof disabledOf>;
   /** Outages that have no record. */
-  const begun = new Map<string, Outage>();
+  readonly #begun = new Map<string, Outage>();
+  readonly #closing = new AbortController();
+  readonly #running: Promise<void>;
 
-  const look = (): readonly Found[] => {
+  constructor(options: OutageOptions) {
+    const { report, pace: { everyMs = 30_000, onTurn } = {} } = options;
+    const { log, metrics } = report;
+    this.#options = options;
+    this.#disabledTotal = disabledOf(metrics);
+    const { signal } = this.#closing;
+    const isDue = (): boolean => this.#look().length > 0;
+    const act = (): Promise<void> => this.#act();
+    const delayed = 'disabling of failing destinations delayed';
+    this.#running = takeTurns({ everyMs, signal, isDue, act, log, delayed, onTurn });
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#running;
+  }
+
+  #look(): readonly Found[] {
+    const { config, stored, history } = this.#options;
     const configured = config.destinations().filter(({ disableAfter }) => disableAfter !== undefined);
-    const ids = [...new Set([...configured.map(({ id }) => id), ...stored.destinations(), ...begun.keys()])];
+    const ids = [
+      ...new Set([...configured.map(({ id }) => id), ...stored.destinations(), ...this.#begun.keys()]),
+    ];
     const attempts = ids.length > 0 && readIfAvailable(history, (queries) => queries.latestAttempts(ids));
     if (!attempts) return [];
     const found = ids.flatMap((id): Found[] => {
       const watched = watchedOf(config, id);
-      const step = stepOf(stored.find(id) ?? begun.get(id), watched, attempts.get(id));
+      const step = stepOf(stored.find(id) ?? this.#begun.get(id), watched, attempts.get(id));
       return step ? [{ id, step, afterMs: watched?.afterMs ?? 0 }] : [];
     });
     return found.slice(0, stepsTogether);
-  };
+  }
+
+  async #act(): Promise<void> {
+    const { config, history, operations, stored } = this.#options;
+    // Another instance may have read more: the latest success.
+    if (!(await within(Promise.all([history.refresh(), config.refresh()]), upToDateWithinMs))) return;
+    const found = this.#look();
+    for (const { id, step } of found) {
+      if (step.kind === 'begin') this.#begun.set(id, step.outage);
+      else if (step.kind === 'over' || stored.find(id)) this.#begun.delete(id);
+    }
+    const due = found.flatMap(({ id, step }) =>
+      step.kind === 'disable' ? [{ id, outage: step.outage }] : [],
+    );
+    if (due.length > 0) await this.#disable(due);
+    if (found.every((one) => this.#written(one).length === 0)) return;
+    await operations.report(() => this.#look().flatMap((one) => this.#written(one)));
+  }
 
   /** An entry that was changed since its outage began stays as it is. */
-  const disable = async (due: readonly { readonly id: string; readonly outage: Outage }[]): Promise<void> => {
+  async #disable(due: readonly { readonly id: string; readonly outage: Outage }[]): Promise<void> {
+    const { topic, config, report } = this.#options;
     const { result } = await config.change((current) => {
       const same = due.flatMap(({ id, outage }) => {
         const entry = current.destination(id);
@@ -74,46 +111,25 @@ export function watchOutages(options: OutageOptions): { close(): Promise<void> }
         result: same,
       };
     });
-    for (const { id, outage } of result) {
-      disabledTotal.inc();
+    for (const { id: destinationId, outage } of result) {
+      this.#disabledTotal.inc();
       const { since, reason } = outage;
-      log.info({ destinationId: id, failingSince: formatInstant(since), reason }, 'destination disabled');
+      report.log.info({ destinationId, failingSince: formatInstant(since), reason }, 'destination disabled');
     }
-  };
+  }
 
   /** What a step writes; nothing where the outage has no record yet, or had none. */
-  const written = ({ id, step, afterMs }: Found): readonly Due[] => {
+  #written({ id, step, afterMs }: Found): readonly Due[] {
+    const { topic, stored } = this.#options;
     if (step.kind === 'over') return stored.find(id) ? [{ remembered: encodeOutage(topic, id) }] : [];
     const { kind, outage } = step;
     if (kind === 'begin' || kind === 'disable') return [];
     const event =
       kind === 'warn' && disablingEvent(id, { ...outage, disablesAt: disablesAt(outage, afterMs) });
     return [{ remembered: encodeOutage(topic, id, outage), ...(event && { event }) }];
-  };
+  }
+}
 
-  const act = async (): Promise<void> => {
-    // Another instance may have read more: the latest success.
-    if (!(await within(Promise.all([history.refresh(), config.refresh()]), upToDateWithinMs))) return;
-    const found = look();
-    for (const { id, step } of found) {
-      if (step.kind === 'begin') begun.set(id, step.outage);
-      else if (step.kind === 'over' || stored.find(id)) begun.delete(id);
-    }
-    const due = found.flatMap(({ id, step }) =>
-      step.kind === 'disable' ? [{ id, outage: step.outage }] : [],
-    );
-    if (due.length > 0) await disable(due);
-    if (found.some((one) => written(one).length > 0)) await operations.report(() => look().flatMap(written));
-  };
-
-  const delayed = 'disabling of failing destinations delayed';
-  const { signal } = closing;
-  const isDue = (): boolean => look().length > 0;
-  const running = takeTurns({ everyMs, signal, isDue, act, log, delayed, onTurn });
-  return {
-    async close() {
-      closing.abort();
-      await running;
-    },
-  };
+function disabledOf(metrics: Metrics) {
+  return metrics.counter('tailrace_destinations_disabled_total');
 }
