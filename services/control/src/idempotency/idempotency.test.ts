@@ -5,7 +5,7 @@ import { TailraceError } from '@tailrace/errors';
 import type { Kafka } from '@tailrace/kafka';
 import { names, newCluster, openApi, readToken, type Api, type ApiRequest } from '../testing/api.ts';
 import { amounts } from '../access/shared.ts';
-import { abandonedMs, createKeys, keptMs, type KeyRecord } from './keys.ts';
+import { abandonedMs, Keys, keptMs, type KeyRecord } from './keys.ts';
 
 const cluster = newCluster();
 let control: Api;
@@ -161,7 +161,7 @@ test('a token or a secret that was made, and not shown, is not made a second tim
 /** Keys, and a topic with their records. `pass` lets time pass. */
 function openKeys() {
   let elapsedMs = 0;
-  const keys = createKeys(() => elapsedMs);
+  const keys = new Keys(() => elapsedMs);
   let offset = 0;
   const accept = (record: Partial<KeyRecord>): number => {
     const whole = { key: 'k', caller: 'c', claim: '1', state: 'begun', request: 'r', at: 0, ...record };

@@ -8,12 +8,12 @@
 import { randomUUID } from 'node:crypto';
 import type { ConfigEditor } from '@tailrace/config';
 import { TailraceError } from '@tailrace/errors';
-import type { Kafka } from '@tailrace/kafka';
+import type { Follower, Kafka, Publisher } from '@tailrace/kafka';
 import type { Log } from '@tailrace/service';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { RecordReader } from '../records/reader.ts';
 import { digestOf, openAnswer, sealAnswer } from './answer.ts';
-import { createKeys, decode, type KeyRecord, type KnownKey } from './keys.ts';
+import { decode, Keys, type KeyRecord, type KnownKey } from './keys.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -43,37 +43,54 @@ const maxAnswerLength = 256 * 1024;
 /** Of an answer that is given again. */
 const keptHeaders = ['content-type', 'location', 'etag'] as const;
 
-export async function openIdempotency({ kafka, records, topic, log, config }: IdempotencyOptions) {
-  const keys = createKeys();
+/** Resolves once the topic is read to its end. */
+export async function openIdempotency(options: IdempotencyOptions): Promise<Idempotency> {
+  const { kafka, topic } = options;
+  const keys = new Keys();
   const follower = await kafka.follow({
     topic,
     onRecord(record) {
       keys.accept(record);
     },
   });
-  const publisher = kafka.publisher({ giveUpAfterMs });
-  const write = (record: KeyRecord): Promise<unknown> =>
-    publisher.publish({ topic, partition: 0, key: record.key, value: JSON.stringify(record) });
+  return new Idempotency(options, keys, follower);
+}
 
-  const answerAgain = async (found: KnownKey, held: HeldKey, reply: FastifyReply): Promise<void> => {
-    const { caller } = reply.request;
-    if (found.request !== held.request) throw new TailraceError('idempotency-key-reused');
-    if (found.state !== 'done' || found.answeredAt === undefined) {
-      const message = 'A request with this Idempotency-Key is in progress. Send it again later.';
-      throw new TailraceError('conflict', message);
-    }
-    const record = await records.at(caller, { topic, partition: 0, offset: found.answeredAt });
-    const answer = openAnswer(decode(record?.value ?? null)?.answer ?? '', held.secret);
-    if (!answer)
-      throw new TailraceError(
-        'conflict',
-        'The request was executed, but its answer was longer than 256 KB or has expired. Read what it has changed, or use another Idempotency-Key.',
-      );
-    await reply.status(answer.status).headers(answer.headers).send(answer.body);
-  };
+export class Idempotency {
+  readonly #options: IdempotencyOptions;
+  readonly #keys: Keys;
+  readonly #follower: Follower;
+  readonly #publisher: Publisher;
+
+  constructor(options: IdempotencyOptions, keys: Keys, follower: Follower) {
+    this.#options = options;
+    this.#keys = keys;
+    this.#follower = follower;
+    this.#publisher = options.kafka.publisher({ giveUpAfterMs });
+  }
+
+  /** Adds the hooks to the scope of the API. */
+  addTo(app: FastifyInstance): void {
+    app.decorateRequest('idempotency', undefined);
+    app.addHook('preHandler', async (request, reply) => {
+      const given = request.headers['idempotency-key'];
+      if (request.method !== 'POST' || given === undefined) return;
+      await this.#begin(request, reply, String(given));
+    });
+    app.addHook('onSend', async (request, reply, payload) => {
+      const held = request.idempotency;
+      request.idempotency = undefined;
+      if (held) await this.#end(held, reply, payload);
+      return payload;
+    });
+  }
+
+  close(): Promise<void> {
+    return this.#follower.close();
+  }
 
   /** Answers the request here, or lets it pass with the key. */
-  const begin = async (request: FastifyRequest, reply: FastifyReply, given: string): Promise<void> => {
+  async #begin(request: FastifyRequest, reply: FastifyReply, given: string): Promise<void> {
     const { caller, method, url, body, credential } = request;
     const owner = caller?.tokenId ?? caller?.fingerprint ?? '';
     const claim = randomUUID();
@@ -86,43 +103,57 @@ export async function openIdempotency({ kafka, records, topic, log, config }: Id
       request: digestOf(method, url, body === undefined ? '' : JSON.stringify(body)),
       secret: `${credential ?? ''}\n${given}`,
     };
-    await follower.refresh();
+    await this.#follower.refresh();
     const now = Date.now();
-    const before = keys.find(held.key, now);
-    const isUnknown = before !== undefined && keys.hasUnknownOutcome(held.key);
+    const before = this.#keys.find(held.key, now);
+    const isUnknown = before !== undefined && this.#keys.hasUnknownOutcome(held.key);
     if (before && !(isUnknown && before.request === held.request)) {
-      await answerAgain(before, held, reply);
+      await this.#answerAgain(before, held, reply);
       return;
     }
-    if (!before && !keys.hasPlace(owner, now)) {
+    if (!before && !this.#keys.hasPlace(owner, now)) {
       throw new TailraceError('too-many-requests', 'Too many Idempotency-Keys were used within 24 hours.');
     }
-    const { key, request: digest } = held;
     const replaced = isUnknown && { replaces: before.claim };
-    await write({ key, caller: owner, claim, request: digest, state: 'begun', at: now, ...replaced });
-    await follower.refresh();
-    const first = keys.find(held.key, now);
+    await this.#write(held, { state: 'begun', at: now, ...replaced });
+    await this.#follower.refresh();
+    const first = this.#keys.find(held.key, now);
     if (first?.claim === claim) {
       request.idempotency = { ...held, id: first.id };
-      const [entry] = isUnknown ? await config.settle(first.id) : [];
+      const [entry] = isUnknown ? await this.#options.config.settle(first.id) : [];
       if (entry === undefined) return;
       request.idempotency = { ...held, id: first.id, isMade: true };
       await answerMade(request, reply, entry);
-    } else if (first) await answerAgain(first, held, reply);
+    } else if (first) await this.#answerAgain(first, held, reply);
     else
       throw new TailraceError('conflict', 'The Idempotency-Key could not be taken. Send the request again.');
-  };
+  }
 
-  const end = async (request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<void> => {
-    const held = request.idempotency;
-    if (!held) return;
-    request.idempotency = undefined;
-    const { key, caller, claim, request: digest, secret, isMade } = held;
-    const record = { key, caller, claim, request: digest, at: Date.now() };
+  async #answerAgain(found: KnownKey, held: HeldKey, reply: FastifyReply): Promise<void> {
+    const { records, topic } = this.#options;
+    if (found.request !== held.request) throw new TailraceError('idempotency-key-reused');
+    if (found.state !== 'done' || found.answeredAt === undefined) {
+      const message = 'A request with this Idempotency-Key is in progress. Send it again later.';
+      throw new TailraceError('conflict', message);
+    }
+    const place = { topic, partition: 0, offset: found.answeredAt };
+    const record = await records.at(reply.request.caller, place);
+    const answer = openAnswer(decode(record?.value ?? null)?.answer ?? '', held.secret);
+    if (!answer)
+      throw new TailraceError(
+        'conflict',
+        'The request was executed, but its answer was longer than 256 KB or has expired. Read what it has changed, or use another Idempotency-Key.',
+      );
+    await reply.status(answer.status).headers(answer.headers).send(answer.body);
+  }
+
+  async #end(held: HeldKey, reply: FastifyReply, payload: unknown): Promise<void> {
+    const { statusCode: status } = reply;
+    const at = Date.now();
     const body = payload ?? '';
     try {
-      if (reply.statusCode >= 300) {
-        await write({ ...record, state: reply.statusCode < 500 && !isMade ? 'released' : 'unknown' });
+      if (status >= 300) {
+        await this.#write(held, { state: status < 500 && !held.isMade ? 'released' : 'unknown', at });
         return;
       }
       const headers = Object.fromEntries(
@@ -133,29 +164,21 @@ export async function openIdempotency({ kafka, records, topic, log, config }: Id
       );
       // Also without its answer the request is not executed again.
       const isKept = typeof body === 'string' && body.length <= maxAnswerLength;
-      const answer = isKept ? sealAnswer({ status: reply.statusCode, headers, body }, secret) : undefined;
-      await write({ ...record, state: 'done', answer });
+      const answer = isKept ? sealAnswer({ status, headers, body }, held.secret) : undefined;
+      await this.#write(held, { state: 'done', at, answer });
     } catch (error) {
-      log.warn({ err: error }, 'answer of an idempotent request not stored');
+      this.#options.log.warn({ err: error }, 'answer of an idempotent request not stored');
     }
-  };
+  }
 
-  return {
-    /** Adds the hooks to the scope of the API. */
-    addTo(app: FastifyInstance): void {
-      app.decorateRequest('idempotency', undefined);
-      app.addHook('preHandler', async (request, reply) => {
-        const given = request.headers['idempotency-key'];
-        if (request.method !== 'POST' || given === undefined) return;
-        await begin(request, reply, String(given));
-      });
-      app.addHook('onSend', async (request, reply, payload) => {
-        await end(request, reply, payload);
-        return payload;
-      });
-    },
-    close: () => follower.close(),
-  };
+  async #write(
+    { key, caller, claim, request }: HeldKey,
+    change: Pick<KeyRecord, 'state' | 'at' | 'replaces' | 'answer'>,
+  ): Promise<void> {
+    const { topic } = this.#options;
+    const record: KeyRecord = { key, caller, claim, request, ...change };
+    await this.#publisher.publish({ topic, partition: 0, key, value: JSON.stringify(record) });
+  }
 }
 
 /** Answers a request whose first execution has changed the configuration, but whose answer is not known. */

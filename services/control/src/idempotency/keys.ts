@@ -50,65 +50,77 @@ export const keptMs = 24 * 3_600_000;
 /** The instance of a request that is in progress for longer has ended; no request takes as long. Its outcome is unknown. */
 export const abandonedMs = 60_000;
 
-export function createKeys(elapsed: () => number = () => performance.now()) {
+export class Keys {
+  readonly #elapsed: () => number;
   /** In the order of their times, so that expired ones are first. */
-  const known = new Map<string, KnownKey>();
-  const counts = new Map<string, number>();
+  readonly #known = new Map<string, KnownKey>();
+  readonly #counts = new Map<string, number>();
 
-  const remove = (key: string): void => {
-    const found = known.get(key);
-    if (!found) return;
-    known.delete(key);
-    const left = (counts.get(found.caller) ?? 1) - 1;
-    if (left === 0) counts.delete(found.caller);
-    else counts.set(found.caller, left);
-  };
-  const expire = (now: number): void => {
-    for (const [key, found] of known) {
-      if (isInForce(found, now)) break;
-      remove(key);
+  constructor(elapsed: () => number = () => performance.now()) {
+    this.#elapsed = elapsed;
+  }
+
+  /** Applies the next record of the topic. */
+  accept({ value, offset }: Pick<ConsumedRecord, 'value' | 'offset'>): void {
+    const record = decode(value);
+    if (!record) return;
+    if (record.state === 'begun') {
+      this.#begin(record);
+      return;
     }
-  };
+    const { key, claim, state } = record;
+    const found = this.#known.get(key);
+    if (found?.claim !== claim) return;
+    if (state === 'released') this.#remove(key);
+    else this.#known.set(key, { ...found, state, answeredAt: state === 'done' ? offset : undefined });
+  }
 
-  return {
-    /** Applies the next record of the topic. */
-    accept({ value, offset }: Pick<ConsumedRecord, 'value' | 'offset'>): void {
-      const record = decode(value);
-      if (!record) return;
-      const { key, caller, claim, state, replaces, request, at } = record;
-      const found = known.get(key);
-      if (state === 'begun') {
-        expire(at);
-        const before = found && isInForce(found, at) ? found : undefined;
-        const isReplaced = before?.state === 'unknown' || before?.claim === replaces;
-        if (before && !(isReplaced && before.request === request)) return;
-        remove(key);
-        const id = before?.id ?? claim;
-        const seenAt = elapsed();
-        known.set(key, { claim, id, caller, request, at, seenAt, state, answeredAt: undefined });
-        counts.set(caller, (counts.get(caller) ?? 0) + 1);
-        return;
-      }
-      if (found?.claim !== claim) return;
-      if (state === 'released') remove(key);
-      else known.set(key, { ...found, state, answeredAt: state === 'done' ? offset : undefined });
-    },
-    /** The key, if it is in force at this time. */
-    find(key: string, now: number): KnownKey | undefined {
-      const found = known.get(key);
-      return found && isInForce(found, now) ? found : undefined;
-    },
-    /** Whether the request of the key may be executed again, because it is unknown whether it was. */
-    hasUnknownOutcome(key: string): boolean {
-      const { state, seenAt = 0 } = known.get(key) ?? {};
-      return state === 'unknown' || (state === 'begun' && elapsed() - seenAt >= abandonedMs);
-    },
-    /** Whether one more key of the caller can be kept. */
-    hasPlace(caller: string, now: number): boolean {
-      expire(now);
-      return known.size < most && (counts.get(caller) ?? 0) < ofOne;
-    },
-  };
+  /** The key, if it is in force at this time. */
+  find(key: string, now: number): KnownKey | undefined {
+    const found = this.#known.get(key);
+    return found && isInForce(found, now) ? found : undefined;
+  }
+
+  /** Whether the request of the key may be executed again, because it is unknown whether it was. */
+  hasUnknownOutcome(key: string): boolean {
+    const { state, seenAt = 0 } = this.#known.get(key) ?? {};
+    return state === 'unknown' || (state === 'begun' && this.#elapsed() - seenAt >= abandonedMs);
+  }
+
+  /** Whether one more key of the caller can be kept. */
+  hasPlace(caller: string, now: number): boolean {
+    this.#expire(now);
+    return this.#known.size < most && (this.#counts.get(caller) ?? 0) < ofOne;
+  }
+
+  /** The first claim has the key, unless it is replaced. */
+  #begin({ key, caller, claim, replaces, request, at }: KeyRecord): void {
+    this.#expire(at);
+    const before = this.find(key, at);
+    const isReplaced = before?.state === 'unknown' || before?.claim === replaces;
+    if (before && !(isReplaced && before.request === request)) return;
+    this.#remove(key);
+    const id = before?.id ?? claim;
+    const seenAt = this.#elapsed();
+    this.#known.set(key, { claim, id, caller, request, at, seenAt, state: 'begun', answeredAt: undefined });
+    this.#counts.set(caller, (this.#counts.get(caller) ?? 0) + 1);
+  }
+
+  #expire(now: number): void {
+    for (const [key, found] of this.#known) {
+      if (isInForce(found, now)) break;
+      this.#remove(key);
+    }
+  }
+
+  #remove(key: string): void {
+    const found = this.#known.get(key);
+    if (!found) return;
+    this.#known.delete(key);
+    const left = (this.#counts.get(found.caller) ?? 1) - 1;
+    if (left === 0) this.#counts.delete(found.caller);
+    else this.#counts.set(found.caller, left);
+  }
 }
 
 function isInForce({ at }: KnownKey, now: number): boolean {
