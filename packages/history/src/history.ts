@@ -18,7 +18,7 @@ import { factReader, type Fact } from './facts/facts.ts';
 import { queriesOf, type Queries } from './queries.ts';
 import { reconcileRegularly } from './reconcile.ts';
 import { pruneRegularly } from './prune.ts';
-import { createRetention, type HistoryLimits, type Retention } from './retention.ts';
+import { Retention, type HistoryLimits } from './retention.ts';
 import { deleteStore, historyUnavailable, openStore, storeFailure, type Store } from './sqlite/store.ts';
 import { createWriter, readOffsets, type Writer } from './write.ts';
 
@@ -183,7 +183,7 @@ export class History {
     const tiers = existing.filter((topic) => names.retryTierDelayMs(topic) !== undefined);
     const store = openStore(folder, `${await kafka.clusterId()} ${deliveries}`, prepareStore);
     if (store.isNew) log.info({ folder }, 'rebuilding history from topics');
-    const retention = createRetention(store, limits, Date.now);
+    const retention = new Retention(store, limits, Date.now);
     return {
       store,
       retention,

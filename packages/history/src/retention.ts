@@ -27,116 +27,135 @@ interface Pruner extends LimitedTable {
   readonly removeOldest: StatementSync;
 }
 
-interface Owner {
-  readonly owner: string;
-  readonly part: string;
-}
+export class Retention {
+  readonly #store: Store;
+  readonly #limits: HistoryLimits;
+  readonly #now: () => number;
+  readonly #sql: ReturnType<typeof statementsOf>;
+  readonly #pruners: readonly Pruner[];
+  /** By `ownerKey`. */
+  readonly #floors: Map<string, number>;
 
-export type Retention = ReturnType<typeof createRetention>;
+  constructor(store: Store, limits: HistoryLimits, now: () => number) {
+    this.#store = store;
+    this.#limits = limits;
+    this.#now = now;
+    this.#sql = statementsOf(store.db);
+    this.#pruners = limitedTables.map((limited) => prunerOf(store.db, limited));
+    this.#floors = readFloors(store.db);
+  }
 
-export function createRetention({ db, transaction }: Store, limits: HistoryLimits, now: () => number) {
-  const pruners: readonly Pruner[] = limitedTables.map((limited) => prunerOf(db, limited));
-  const removeUsage = db.prepare('DELETE FROM usage WHERE day < ?');
-  const removeBreakers = db.prepare('DELETE FROM breakers WHERE at < ?');
-  const removeLatest = db.prepare('DELETE FROM latest_calls WHERE at < ?');
-  const removeFlow = db.prepare('DELETE FROM flow WHERE unit = ? AND at < ?');
-  const sizes = db.prepare('SELECT kind, sum(bytes) AS bytes FROM shares GROUP BY kind');
-  const largestOwner = db.prepare(
-    'SELECT owner FROM shares WHERE kind = ? GROUP BY owner ORDER BY sum(bytes) DESC, owner LIMIT 1',
-  );
-  const largestPart = db.prepare(
-    'SELECT part FROM shares WHERE kind = ? AND owner = ? ORDER BY bytes DESC, part LIMIT 1',
-  );
-  const putFloor = db.prepare('UPDATE shares SET floor = ? WHERE kind = ? AND owner = ? AND part = ?');
-  const forget = db.prepare('UPDATE shares SET bytes = 0 WHERE kind = ? AND owner = ? AND part = ?');
-  const removeLetters = db.prepare(`
-    DELETE FROM dead_letters WHERE row IN
-      (SELECT row FROM dead_letters WHERE partition = ? AND "offset" < ? ORDER BY "offset" LIMIT ${expiredPortion})`);
-  const removeReplays = db.prepare('DELETE FROM early_replays WHERE partition = ? AND "offset" < ?');
-  const floors = readFloors(db);
+  /** Deliveries of a source and destination from before this time (milliseconds since the epoch) are not stored. */
+  floorOf(sourceId: string, destinationId: string): number {
+    return Math.max(this.#ageFloor(), this.#floors.get(ownerKey(sourceId, destinationId)) ?? 0);
+  }
 
-  const bytes = (): number =>
-    (pragma(db, 'page_count') - pragma(db, 'freelist_count')) * pragma(db, 'page_size');
-  const ageFloor = (): number => now() - limits.maxAgeMs;
-  const usageFloor = (): string => new Date(now() - usageDays * dayMs).toISOString().slice(0, 10);
+  /** Size of the stored data; the file may be larger temporarily. */
+  get bytes(): number {
+    const pragma = (name: string): number => Number(this.#store.db.prepare(`PRAGMA ${name}`).get()?.[name]);
+    return (pragma('page_count') - pragma('freelist_count')) * pragma('page_size');
+  }
 
-  const remove = (work: () => number): number => {
+  /** Removes a portion of what exceeds the limits. Returns whether there may be more. */
+  prune(): boolean {
+    const now = this.#now();
+    const { removeUsage, removeBreakers, removeLatest, removeFlow } = this.#sql;
+    removeUsage.run(this.#usageFloor());
+    removeBreakers.run(this.#ageFloor());
+    removeLatest.run(now - usageDays * dayMs);
+    removeFlow.run(minuteMs, now - minutesKeptMs);
+    removeFlow.run(hourMs, Math.min(this.#ageFloor(), now - minutesKeptMs));
+    // Each table loses a portion, so that none waits for another.
+    const removed = this.#pruners.map((pruner) => this.#removeByAge(pruner));
+    if (removed.some(Boolean)) return true;
+    return this.bytes > this.#limits.maxBytes && this.#removeForSpace() > 0;
+  }
+
+  /**
+   * Removes a portion of the dead letters whose records have expired. Returns whether there may be more.
+   *
+   * @param lows by partition of `deliveries.dead`, the first offset that is kept
+   */
+  pruneExpired(lows: ReadonlyMap<number, number>): boolean {
+    let removed = 0;
+    for (const [partition, low] of lows) {
+      removed += this.#remove(() => {
+        this.#sql.removeReplays.run(partition, low);
+        return Number(this.#sql.removeLetters.run(partition, low).changes);
+      });
+    }
+    return removed > 0;
+  }
+
+  #ageFloor(): number {
+    return this.#now() - this.#limits.maxAgeMs;
+  }
+
+  #usageFloor(): string {
+    return new Date(this.#now() - usageDays * dayMs).toISOString().slice(0, 10);
+  }
+
+  /** Returns whether there may be more. */
+  #removeByAge({ removeBefore, age, portion }: Pruner): boolean {
+    if (!removeBefore) return false;
+    const floor = age === 'usage' ? this.#usageFloor() : this.#ageFloor();
+    return this.#remove(() => removeBefore.all(floor).length) === portion;
+  }
+
+  /** Removes the oldest rows of the owner with the most, in the table that exceeds its share the most. */
+  #removeForSpace(): number {
+    const { sizes, largestOwner, largestPart, forget, putFloor } = this.#sql;
+    const taken = new Map(sizes.all().map((row) => [String(row['kind']), Number(row['bytes'])]));
+    const [most] = this.#pruners.toSorted(
+      (a, b) => (taken.get(b.table) ?? 0) / b.share - (taken.get(a.table) ?? 0) / a.share,
+    );
+    if (!most || (taken.get(most.table) ?? 0) <= 0) return 0;
+    const { table } = most;
+    const owner = String(largestOwner.get(table)?.['owner'] ?? '');
+    const part = String(largestPart.get(table, owner)?.['part'] ?? '');
+    return this.#remove(() => {
+      const rows = most.removeOldest.all(owner, ...(most.owner[1] === undefined ? [] : [part]));
+      // An estimate may be left where no row is.
+      if (rows.length === 0) forget.run(table, owner, part);
+      if (table === floorKind && rows.length > 0) {
+        const floor = Math.max(...rows.map((row) => Number(row['time']))) + 1;
+        putFloor.run(floor, floorKind, owner, part);
+        this.#floors.set(ownerKey(owner, part), floor);
+      }
+      return Math.max(rows.length, 1);
+    });
+  }
+
+  #remove(work: () => number): number {
+    const { db, transaction } = this.#store;
     let removed = 0;
     transaction(() => {
       removed = work();
     });
     if (removed > 0) db.exec(`PRAGMA incremental_vacuum(${pagesToVacuum})`);
     return removed;
-  };
+  }
+}
 
-  /** Returns whether there may be more. */
-  const removeByAge = ({ removeBefore, age, portion }: Pruner): boolean => {
-    if (!removeBefore) return false;
-    const floor = age === 'usage' ? usageFloor() : ageFloor();
-    return remove(() => removeBefore.all(floor).length) === portion;
-  };
-
-  const ownerOf = ({ table }: Pruner): Owner => {
-    const owner = String(largestOwner.get(table)?.['owner'] ?? '');
-    return { owner, part: String(largestPart.get(table, owner)?.['part'] ?? '') };
-  };
-
-  /** Removes the oldest rows of the owner with the most, in the table that exceeds its share the most. */
-  const removeForSpace = (): number => {
-    const taken = new Map(sizes.all().map((row) => [String(row['kind']), Number(row['bytes'])]));
-    const [most] = pruners.toSorted(
-      (a, b) => (taken.get(b.table) ?? 0) / b.share - (taken.get(a.table) ?? 0) / a.share,
-    );
-    if (!most || (taken.get(most.table) ?? 0) <= 0) return 0;
-    const { owner, part } = ownerOf(most);
-    return remove(() => {
-      const rows = most.removeOldest.all(owner, ...(most.owner[1] === undefined ? [] : [part]));
-      // An estimate may be left where no row is.
-      if (rows.length === 0) forget.run(most.table, owner, part);
-      if (most.table === floorKind && rows.length > 0) {
-        const floor = Math.max(...rows.map((row) => Number(row['time']))) + 1;
-        putFloor.run(floor, floorKind, owner, part);
-        floors.set(ownerKey(owner, part), floor);
-      }
-      return Math.max(rows.length, 1);
-    });
-  };
-
+function statementsOf(db: DatabaseSync) {
   return {
-    /** Deliveries of a source and destination from before this time (milliseconds since the epoch) are not stored. */
-    floorOf: (sourceId: string, destinationId: string): number =>
-      Math.max(ageFloor(), floors.get(ownerKey(sourceId, destinationId)) ?? 0),
-    /** Size of the stored data; the file may be larger temporarily. */
-    get bytes(): number {
-      return bytes();
-    },
-    /** Removes a portion of what exceeds the limits. Returns whether there may be more. */
-    prune(): boolean {
-      removeUsage.run(usageFloor());
-      removeBreakers.run(ageFloor());
-      removeLatest.run(now() - usageDays * dayMs);
-      removeFlow.run(minuteMs, now() - minutesKeptMs);
-      removeFlow.run(hourMs, Math.min(ageFloor(), now() - minutesKeptMs));
-      // Each table loses a portion, so that none waits for another.
-      const removed = pruners.map(removeByAge);
-      if (removed.some(Boolean)) return true;
-      return bytes() > limits.maxBytes && removeForSpace() > 0;
-    },
-    /**
-     * Removes a portion of the dead letters whose records have expired. Returns whether there may be more.
-     *
-     * @param lows by partition of `deliveries.dead`, the first offset that is kept
-     */
-    pruneExpired(lows: ReadonlyMap<number, number>): boolean {
-      let removed = 0;
-      for (const [partition, low] of lows) {
-        removed += remove(() => {
-          removeReplays.run(partition, low);
-          return Number(removeLetters.run(partition, low).changes);
-        });
-      }
-      return removed > 0;
-    },
+    removeUsage: db.prepare('DELETE FROM usage WHERE day < ?'),
+    removeBreakers: db.prepare('DELETE FROM breakers WHERE at < ?'),
+    removeLatest: db.prepare('DELETE FROM latest_calls WHERE at < ?'),
+    removeFlow: db.prepare('DELETE FROM flow WHERE unit = ? AND at < ?'),
+    sizes: db.prepare('SELECT kind, sum(bytes) AS bytes FROM shares GROUP BY kind'),
+    largestOwner: db.prepare(
+      'SELECT owner FROM shares WHERE kind = ? GROUP BY owner ORDER BY sum(bytes) DESC, owner LIMIT 1',
+    ),
+    largestPart: db.prepare(
+      'SELECT part FROM shares WHERE kind = ? AND owner = ? ORDER BY bytes DESC, part LIMIT 1',
+    ),
+    putFloor: db.prepare('UPDATE shares SET floor = ? WHERE kind = ? AND owner = ? AND part = ?'),
+    forget: db.prepare('UPDATE shares SET bytes = 0 WHERE kind = ? AND owner = ? AND part = ?'),
+    removeLetters: db.prepare(`
+      DELETE FROM dead_letters WHERE row IN
+        (SELECT row FROM dead_letters WHERE partition = ? AND "offset" < ? ORDER BY "offset" LIMIT ${expiredPortion})`),
+    removeReplays: db.prepare('DELETE FROM early_replays WHERE partition = ? AND "offset" < ?'),
   };
 }
 
@@ -166,8 +185,4 @@ function readFloors(db: DatabaseSync): Map<string, number> {
 /** Ids hold no space. */
 function ownerKey(owner: string, part: string): string {
   return `${owner} ${part}`;
-}
-
-function pragma(db: DatabaseSync, name: string): number {
-  return Number(db.prepare(`PRAGMA ${name}`).get()?.[name]);
 }

@@ -28,7 +28,7 @@ interface Touched {
 
 export type Writer = ReturnType<typeof createWriter>;
 
-export function createWriter(db: DatabaseSync, { floorOf }: Pick<Retention, 'floorOf'>) {
+export function createWriter(db: DatabaseSync, retention: Pick<Retention, 'floorOf'>) {
   const counts = createAttemptCounts(db);
   const failures = createFailureCounts(db);
   const deadLetters = createDeadLetterWriter(db);
@@ -130,10 +130,10 @@ export function createWriter(db: DatabaseSync, { floorOf }: Pick<Retention, 'flo
         else if (fact.kind === 'replay') deadLetters.putReplay(fact.replay);
         else if (fact.kind === 'decision') {
           const { decidedAt, sourceId } = fact.decision;
-          if (decidedAt >= floorOf(sourceId, '') && putDecision(fact.decision)) flow.decision(fact.decision);
+          if (decidedAt >= retention.floorOf(sourceId, '') && putDecision(fact.decision)) flow.decision(fact.decision);
         } else {
           const { sourceId, destinationId, createdAt } = fact.delivery;
-          if (createdAt < floorOf(sourceId, destinationId)) continue;
+          if (createdAt < retention.floorOf(sourceId, destinationId)) continue;
           const change = fact.kind === 'delivery' ? fact.backlog : undefined;
           mergeDelivery(touched, fact.delivery, change === 'added');
           if (change) backlog.count(destinationId, change, createdAt);

@@ -13,7 +13,7 @@ import {
   type FilteredEventFilter,
 } from './decisions.ts';
 import type { StoredDecision } from '../facts/facts.ts';
-import { createRetention, type HistoryLimits } from '../retention.ts';
+import { Retention, type HistoryLimits } from '../retention.ts';
 import { openStore } from '../sqlite/store.ts';
 
 const now = 1_800_000_000_000;
@@ -34,7 +34,7 @@ function openDecisions(t: TestContext, limits: Partial<HistoryLimits> = {}) {
       });
     },
     queries: decisionQueries(store.db),
-    retention: createRetention(store, { maxAgeMs: 86_400_000, maxBytes: 2 ** 30, ...limits }, () => now),
+    retention: new Retention(store, { maxAgeMs: 86_400_000, maxBytes: 2 ** 30, ...limits }, () => now),
   };
 }
 
