@@ -20,7 +20,7 @@ import { reconcileRegularly } from './reconcile.ts';
 import { pruneRegularly } from './prune.ts';
 import { Retention, type HistoryLimits } from './retention.ts';
 import { deleteStore, historyUnavailable, openStore, storeFailure, type Store } from './sqlite/store.ts';
-import { createWriter, readOffsets, type Writer } from './write.ts';
+import { readOffsets, Writer } from './write.ts';
 
 export interface HistoryOptions {
   readonly kafka: Pick<Kafka, 'tail' | 'clusterId' | 'listTopics' | 'offsets' | 'finished'>;
@@ -187,7 +187,7 @@ export class History {
     return {
       store,
       retention,
-      writer: createWriter(store.db, retention),
+      writer: new Writer(store.db, retention),
       queries: queriesOf(store.db),
       topics: [...topics, ...tiers],
       deliveryTopics: [deliveries, deliveriesReplay, ...tiers],
