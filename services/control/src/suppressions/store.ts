@@ -10,7 +10,7 @@ import {
   type Suppressions,
 } from '@tailrace/suppressions';
 import type { TopicNames } from '@tailrace/topology';
-import { openUserIndex, type UserIndex } from './user-index.ts';
+import { UserIndex } from './user-index.ts';
 
 export type SuppressionStore = Awaited<ReturnType<typeof openSuppressionStore>>;
 
@@ -27,7 +27,7 @@ export interface StoreOptions {
 /** Resolves once the topic is read to its end. */
 export async function openSuppressionStore(options: StoreOptions) {
   const { kafka, names, folder, log, maxUsers = maxSuppressions } = options;
-  const users = openUserIndex(folder);
+  const users = new UserIndex(folder);
   let revision = 0;
   /** The revisions of deletions since the start: 34 MB for the most that there may be. */
   const deletedAt = new KeyNumbers();
