@@ -11,11 +11,11 @@ function openBreakers(isUsedBy: (destinationId: string) => boolean = () => false
   return {
     breakers,
     pass: (ms: number): Promise<void> => time.pass(ms),
-    /** Lets all requests to a URL fail for 10 s, so that its breaker opens. */
-    fail: async (destinationId: string, url: string): Promise<void> => {
+    /** Lets all requests to a URL fail for 10 s, so that its breaker opens; to that of each destination. */
+    fail: async (destinationIds: string | readonly string[], url: string): Promise<void> => {
       for (let times = 0; times < 5; times += 1) {
         if (times > 0) await time.pass(2_500);
-        breakers.permit(destinationId, [url])[0]?.report(false);
+        for (const id of [destinationIds].flat()) breakers.permit(id, [url])[0]?.report(false);
       }
     },
     [Symbol.dispose]() {
@@ -68,6 +68,18 @@ test('an open URL gets the next event a second after its last failure where anot
   assert.deepEqual(kindsOf(permits), ['probe', 'send']);
   permits[0]?.report(true);
   assert.deepEqual(kindsOf(breakers.permit('crm', ['down', 'up'])), ['send', 'send']);
+});
+
+test('17.4 URLs that do not answer beside others leave probes for those that are alone', async () => {
+  using opened = openBreakers();
+  const { breakers, fail, pass } = opened;
+  const pairs = Array.from({ length: 20 }, (_, nth) => `pair-${nth}`);
+  await fail([...pairs, 'crm'], 'down');
+  await pass(4_000);
+  for (const id of pairs) breakers.permit(id, ['down', 'up']);
+  assert.equal(breakers.count('half-open'), 5);
+  await pass(1_000);
+  assert.deepEqual(kindsOf(breakers.permit('crm', ['down'])), ['probe']);
 });
 
 test('URLs that are all open are probed no more often than one alone', async () => {

@@ -24,6 +24,9 @@ export interface ProxyOptions {
   readonly onChange: (state: BreakerState) => void;
 }
 
+/** The part of the probes that may be beside other URLs. The rest is for URLs that nothing else reaches. */
+const besidePart = 0.5;
+
 /** Twice the number of URLs of a destination and its token server, so that those that were replaced are removed in the end. */
 const mostUrls = 12;
 
@@ -121,7 +124,8 @@ export class Breakers {
 
   #permit(destinationId: string, url: string, beside: boolean): Permit | undefined {
     const breaker = this.#breaker(destinationId, url);
-    if (breaker.state !== 'closed' && this.#counts['half-open'] >= this.#mostProbes) return undefined;
+    const most = beside ? this.#mostProbes * besidePart : this.#mostProbes;
+    if (breaker.state !== 'closed' && this.#counts['half-open'] >= most) return undefined;
     const permission = breaker.permit(performance.now(), beside);
     if (permission === 'park') return undefined;
     return {
