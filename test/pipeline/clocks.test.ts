@@ -40,6 +40,13 @@ async function openStage(controlAheadMs: number) {
     recover(): void {
       isDown = false;
     },
+    destinationId: connection.destinationId,
+    /** Waits until the router has committed the calls. They have one user, so they are in one partition. */
+    routed: () =>
+      eventually(
+        () => cluster.committed(`${prefix}router`, pipeline.names.events),
+        (committed) => committed.includes(calls),
+      ),
     inTopic: (topic: 'deliveriesDead' | 'tier') =>
       pipeline.deliveriesIn(
         topic === 'tier' ? pipeline.names.retryTier(60 * minuteMs) : pipeline.names.deliveriesDead,
@@ -75,6 +82,19 @@ for (const [clock, aheadMs] of [
       assert.deepEqual([state, count], ['done', calls]);
     });
   }
+
+  test(`9.8 a replay of events has all that came before it where the clock of control is ${clock}`, async () => {
+    await using stage = await openStage(aheadMs);
+    await stage.send('ada', 'Order');
+    await stage.routed();
+    const body = { kind: 'events', destination: stage.destinationId, from: '2h', mode: 'all' };
+    const { id } = await stage.control.expect(202, { method: 'POST', path: '/v1/replays', body });
+    const { state, replayed } = await eventually(
+      () => stage.control.expect(200, { path: `/v1/replays/${String(id)}` }),
+      ({ state }) => !['requested', 'counting', 'running'].includes(String(state)),
+    );
+    assert.deepEqual([state, replayed], ['done', calls]);
+  });
 
   test(`12.6 a deletion covers the earlier calls of its user, and no later ones, where the clock of control is ${clock}`, async () => {
     await using stage = await openStage(aheadMs);

@@ -282,7 +282,8 @@ export async function openControl(
       copyRoutes(api, { streams, config, feed: new CopyFeed({ kafka, names, config, users }) });
       deadLetterRoutes(api, { records, topic: names.deliveriesDead, history, exports, summaries });
       const oldestEventAt = (topic: string): Promise<number | undefined> => oldestAt(kafka, topic);
-      replayRoutes(api, { replays, config, history, names, oldestEventAt });
+      const endsOf = (topic: string) => kafka.ends(topic);
+      replayRoutes(api, { replays, config, history, names, oldestEventAt, endsOf });
       resendRoutes(api, { kafka, names, config, records, history, replays });
       deletionRoutes(api, { deletions, history, summaries });
       suppressionRoutes(api, suppressions);

@@ -68,11 +68,13 @@ export interface ReplayNeeds {
   readonly names: Pick<TopicNames, 'events' | 'eventsRestore'>;
   /** When the oldest record of a topic of events was written, in milliseconds since the epoch. */
   readonly oldestEventAt: (topic: string) => Promise<number | undefined>;
+  /** By partition, where a topic of events ends. */
+  readonly endsOf: (topic: string) => Promise<ReadonlyMap<number, number>>;
 }
 
 export function replayRoutes(
   app: Api,
-  { replays, config, history, names, oldestEventAt }: ReplayNeeds,
+  { replays, config, history, names, oldestEventAt, endsOf }: ReplayNeeds,
 ): void {
   const route = routesOf(app, 'Dead letters');
 
@@ -167,7 +169,10 @@ export function replayRoutes(
         estimate: estimated(selection, caller),
         oldestEventAt: await oldestOf(selection.topic),
       };
-      const replay = await replays.start(order, caller, request.idempotency?.id, (others) => {
+      const endsNow = selection && body.until === undefined;
+      const ends = endsNow ? [...(await endsOf(selection.topic ?? names.events))] : undefined;
+      const wanted = { ...order, ...(selection && { selection: { ...selection, ends } }) };
+      const replay = await replays.start(wanted, caller, request.idempotency?.id, (others) => {
         const overlaps = others.filter((other) => isReached(caller, other)).map(({ id }) => id);
         if (others.length > 0 && !dryRun && !allowOverlap) throw overlapping(overlaps);
         return overlaps;

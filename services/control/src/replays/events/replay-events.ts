@@ -86,9 +86,10 @@ async function countEvents(
   order: EventReplayOrder,
 ): Promise<EventTally | undefined> {
   const { kafka, names } = deps;
-  const { topic, from } = order.selection;
+  const { topic, from, ends: wanted = [] } = order.selection;
   // Before what was sent is read: everything that is routed by now has its delivery in the topic.
-  const ends = topic === undefined ? await routedEnds(deps) : await endsOf(kafka, topic);
+  const ends = new Map(topic === undefined ? await routedEnds(deps) : await endsOf(kafka, topic));
+  for (const [partition, end] of wanted) ends.set(partition, Math.min(end, ends.get(partition) ?? end));
   const starts = await kafka.offsetsAt(topic ?? names.events, from);
   const sent = await readSent(deps, order.selection, order.id);
   const counts = new Map<string, EventCount>();

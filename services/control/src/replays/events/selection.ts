@@ -16,8 +16,13 @@ export interface EventSelection {
   readonly sources?: readonly string[] | undefined;
   /** Accepted at this time or later, in milliseconds since the epoch: written to `events`. */
   readonly from: number;
-  /** Accepted before this time. */
+  /** Accepted before this time. With `ends` it is the time of the request, and selects nothing. */
   readonly until: number;
+  /**
+   * By partition of the topic, where it ended when a replay was requested whose period ends then. The clock of control may be behind
+   * those that gave the events their times.
+   */
+  readonly ends?: readonly (readonly [partition: number, end: number])[] | undefined;
   readonly types?: Filter['types'] | undefined;
   /** Names of track calls, pages or screens, as in a filter: `Order*`. Events without a name are left out. */
   readonly events?: readonly string[] | undefined;
@@ -50,6 +55,11 @@ export interface EventCount {
   /** The name of a track call's event. */
   readonly event?: string | undefined;
   events: number;
+}
+
+/** When the events were accepted at the latest, exclusive; Infinity where offsets say it. */
+export function endOf({ ends, until }: EventSelection): number {
+  return ends ? Infinity : until;
 }
 
 /** What events have to meet, beside the filter of the destination. */

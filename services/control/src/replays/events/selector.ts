@@ -19,7 +19,7 @@ import {
 } from '@tailrace/routing';
 import { isOfDeletedUser, type DeletedUsers, type SuppressedUsers } from '@tailrace/suppressions';
 import { validTraceparent } from '@tailrace/tracing';
-import { filtersOf, type EventSelection } from './selection.ts';
+import { endOf, filtersOf, type EventSelection } from './selection.ts';
 
 export interface SelectorDependencies {
   readonly config: Pick<
@@ -52,7 +52,8 @@ export function createSelector(
   { config, frames, users }: SelectorDependencies,
   selection: EventSelection,
 ): (record: ConsumedRecord) => Selected {
-  const { destinationId, topic, from, until, events } = selection;
+  const { destinationId, topic, from, events } = selection;
+  const until = endOf(selection);
   const mayBeWanted = textTest(selection);
   const sources = selection.sources && new Set(selection.sources);
   const routesOf = createRoutes(onlyTo(config, destinationId));

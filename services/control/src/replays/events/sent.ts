@@ -19,7 +19,7 @@ import {
 } from '@tailrace/records';
 import { KeyNumbers } from '@tailrace/suppressions';
 import type { TopicNames } from '@tailrace/topology';
-import type { EventSelection } from './selection.ts';
+import { endOf, type EventSelection } from './selection.ts';
 
 /** 64 MB: two thirds of 2^22 places. */
 const mostDeliveries = 2_700_000;
@@ -211,7 +211,7 @@ export function finishedUpTo(finished: ReturnType<FinishedOffsets['get']>): Read
 /** Marks the events of the period that wait for a schema. */
 async function readWaiting(
   { kafka, names, routerGroup }: SentDependencies,
-  { from, until }: EventSelection,
+  selection: EventSelection,
   known: SentDeliveries,
 ): Promise<void> {
   const topic = names.eventsWaiting;
@@ -220,7 +220,7 @@ async function readWaiting(
     for (const record of records) {
       const { partition } = record;
       const place = waitingPlaceOf(record);
-      if (!place || place.timestamp < from || place.timestamp >= until) continue;
+      if (!place || place.timestamp < selection.from || place.timestamp >= endOf(selection)) continue;
       const ranges = finished?.get(partition) ?? [];
       const isFinished = ranges.some(({ from, to }) => from <= record.offset && record.offset < to);
       if (!isFinished) known.isWaiting({ ...place, partition });
