@@ -120,7 +120,7 @@ their name says so: the same text is in packages/config/src/rules/webhook.ts.
 {{- $secret := list }}
 {{- range $webhook.secretHeaders | default list }}{{ $secret = append $secret (lower (toString .)) }}{{ end }}
 {{- range $name, $value := $webhook.headers | default dict }}
-{{- $isSecret := or (has (lower $name) $secret) (regexMatch "(?i)(^|[-_.])(authorization|cookie|[a-z0-9]*(token|secret|password)|([a-z0-9]*(access|account|api|app|auth|client|license|private|secret|service|session|shared|signing|subscription|user))?key)s?[0-9]*($|[-_.])" $name) }}
+{{- $isSecret := or (has (lower $name) $secret) (regexMatch "(?i)(^|[-_.])(authorization|cookie|[a-z0-9]*(token|secret|password)|([a-z0-9]*(access|account|admin|api|app|auth|client|encryption|license|master|private|secret|service|session|shared|signing|subscription|user|webhook))?key)s?[0-9]*($|[-_.])" $name) }}
 {{- if and $isSecret (not (regexMatch $reference (toString $value))) }}{{ $of }}.webhooks[{{ $number }}].headers,{{ end }}
 {{- end }}
 {{- end }}

@@ -115,7 +115,7 @@ test('a header is secret if a word of its name says so, ignoring case', () => {
   const secret =
     'Authorization X-Authorization Proxy-Authorization cookie X-Cookies Key X-Key X_KEY_2 X-Keys X-Api-Key apikey X-ApiKey xApiKey ' +
     'x-functions-key X-AccessKey Ocp-Apim-Subscription-Key X-Auth-Token authtoken X-Token-Id X-CSRFToken X-Gitlab-Token X-Secret ' +
-    'X-ClientSecret X-Password password X-User.Password';
+    'X-MasterKey X-WebhookKey X-ClientSecret X-Password password X-User.Password';
   const plain =
     'X-Team Accept X-Monkey-Id X-Turkey X-Keyboard Keyed X-Keyring X-Tokenizer X-Secretary X-Passwordless Cookiecutter X-Author';
   assert.deepEqual(secret.split(' ').filter(isSecretHeaderName), secret.split(' '));

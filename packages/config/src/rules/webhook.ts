@@ -36,7 +36,8 @@ const connectionHeaders = new Set([
  */
 export const secretHeaderName =
   '(^|[-_.])(authorization|cookie|[a-z0-9]*(token|secret|password)' +
-  '|([a-z0-9]*(access|account|api|app|auth|client|license|private|secret|service|session|shared|signing|subscription|user))?key)' +
+  '|([a-z0-9]*(access|account|admin|api|app|auth|client|encryption|license|master' +
+  '|private|secret|service|session|shared|signing|subscription|user|webhook))?key)' +
   's?[0-9]*($|[-_.])';
 
 const secretName = new RegExp(secretHeaderName, 'i');
