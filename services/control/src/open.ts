@@ -32,11 +32,11 @@ import { openDeletions } from './deletions/index.ts';
 import { deletionPaths, deletionRoutes } from './deletions/routes.ts';
 import { serveDocument, serveReference } from './document/reference.ts';
 import { healthRoutes } from './health/routes.ts';
-import { Exports } from './history/export.ts';
 import { historyRoutes } from './history/routes.ts';
 import { Streams } from './streams/streams.ts';
 import { Summaries } from './history/summaries.ts';
 import { createUpToDate } from './http/current.ts';
+import { Exports } from './http/export.ts';
 import { closeApi, createServer } from './http/server.ts';
 import { openIdempotency } from './idempotency/index.ts';
 import { openIssueMarks } from './issues/marks.ts';
@@ -270,9 +270,9 @@ export async function openControl(
       recallRoutes(api, recalls, config);
       testEventRoutes(api, { config, sending });
       filterTestRoutes(api, config);
-      healthRoutes(api, config, history, outages);
-      issueRoutes(api, { config, history, marks });
       const exports = new Exports();
+      healthRoutes(api, { config, history, outages, exports });
+      issueRoutes(api, { config, history, marks, exports });
       const streams = new Streams(history, signal);
       const searches = new Places('searches');
       const summaries = new Summaries();
@@ -286,12 +286,12 @@ export async function openControl(
       replayRoutes(api, { replays, config, history, names, oldestEventAt, endsOf });
       resendRoutes(api, { kafka, names, config, records, history, replays });
       deletionRoutes(api, { deletions, history, summaries });
-      suppressionRoutes(api, suppressions);
+      suppressionRoutes(api, suppressions, exports);
       userRoutes(api, { kafka, names, config, audiences, users, searches, signal });
-      audienceRoutes(api, audiences, config);
+      audienceRoutes(api, audiences, config, exports);
       notificationRoutes(api, { config, messenger, notifier });
       tokenRoutes(api, config);
-      auditRoutes(api, { kafka, topic: names.audit, signal });
+      auditRoutes(api, { kafka, topic: names.audit, signal, exports });
       done();
     },
     { prefix: '/v1' },

@@ -13,7 +13,7 @@ export function ExportLink({
   return (
     <LinkButton
       href={`${urlOf(path)}${queryOf(query)}`}
-      title="The newest 100,000 rows that match the search."
+      title="Up to 100,000 rows that match the search"
       download
     >
       Export CSV

@@ -114,6 +114,8 @@ const lists: Readonly<Record<string, [path: string, isReached: (limited: Limits,
 
 /** The files of lists. */
 const files = {
+  exportDestinationHealth: '/v1/destination-health',
+  exportIssues: '/v1/issues',
   exportDeliveries: '/v1/deliveries',
   exportDeadLetters: '/v1/dead-letters',
   exportDecisions: '/v1/decisions',

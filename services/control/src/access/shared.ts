@@ -121,7 +121,7 @@ export const shared = {
   },
   audienceSyncs: {
     kind: 'places',
-    what: 'audience syncs',
+    what: 'audience syncs and exports',
     of: 'instance',
     retryAfterS: 30,
     most: 8,
@@ -129,7 +129,7 @@ export const shared = {
     ofOne: 2,
     ofLimited: 6,
     longestMs: 4 * hourMs,
-    ends: 'every change is sent, or a later sync of the audience has begun',
+    ends: 'every change is sent, a later sync of the audience has begun, or the members are read',
   },
   uploadBytes: {
     kind: 'amount',
@@ -185,7 +185,7 @@ export const shared = {
     holder: 'token',
     ofOne: 2,
     ofLimited: 6,
-    ends: '100,000 rows are read, the client leaves or takes nothing for two minutes, or its token ends',
+    ends: '100,000 rows are read, of an audience all, the client leaves or takes nothing for two minutes, or its token ends',
   },
   testEvents: {
     kind: 'places',

@@ -72,6 +72,7 @@ export const access: Readonly<Record<string, Access>> = {
   listDestinations: read('list', 'nothing'),
   getDestination: read('destination', 'nothing'),
   listDestinationHealth: read('list', 'nothing'),
+  exportDestinationHealth: read('list', 'exports'),
   getDestinationHealth: read('all-deliveries', 'nothing'),
   createDestination: write('closed', 'changes'),
   replaceDestination: write('destination', 'changes'),
@@ -97,6 +98,7 @@ export const access: Readonly<Record<string, Access>> = {
   getOverview: read('closed', 'nothing'),
 
   listIssues: read('list', 'nothing'),
+  exportIssues: read('list', 'exports'),
   updateIssue: write('all-deliveries', 'issueMarks'),
 
   listDeliveries: read('list', 'nothing'),
@@ -127,12 +129,14 @@ export const access: Readonly<Record<string, Access>> = {
   createSuppressions: write('closed', 'suppressions'),
   // A list of ids of users, which a read token sees nowhere.
   listSuppressions: write('closed', 'nothing'),
+  exportSuppressions: write('closed', 'exports'),
   getSuppression: read('closed', 'nothing'),
   deleteSuppression: write('closed', 'suppressions'),
   listUserCalls: read('closed', 'searches'),
   listUserAudiences: read('closed', 'searches'),
   listAudiences: read('source', 'nothing'),
   getAudience: read('source', 'nothing'),
+  exportMembers: write('source', 'audienceSyncs', 'exports'),
   syncAudience: write('source', 'audienceSyncs', 'uploadBytes', 'audiences'),
   changeAudience: write('source', 'audienceSyncs', 'uploadBytes', 'audiences'),
   deleteAudience: write('source', 'audienceSyncs', 'uploadBytes'),
@@ -152,6 +156,7 @@ export const access: Readonly<Record<string, Access>> = {
   getToken: admin('closed', 'nothing'),
   revokeToken: admin('closed', 'changes'),
   listAudit: admin('closed', 'auditReadings'),
+  exportAudit: admin('closed', 'auditReadings', 'exports'),
 };
 
 /** For an operation without an entry. */

@@ -123,6 +123,31 @@ export class Audiences {
     return { read: begun.read, members: begun.members, added, removed, joining, leaving };
   }
 
+  /** The members by id, page by page until the room is disposed of. @throws TailraceError as `preview` */
+  async members(target: AudienceTarget) {
+    // As for a deletion, to which each member is a change.
+    using room = this.#takeRoom({ ...target, kind: 'delete' });
+    const audience = this.get(target.sourceId, target.name);
+    if (!audience) throw notFound(target);
+    const { kafka, names, users } = this.#options;
+    const { membership, signal } = room;
+    await users.refresh();
+    await room.unlessAborted(
+      addCurrentMembers(kafka, names, { audience, sendId: undefined, users, membership, signal }),
+    );
+    const kept = room.keep();
+    const pageAfter = async (after: string | undefined, limit: number) => {
+      const items = membership.changes(after, limit).map(({ userId }) => ({ userId }));
+      const last = items.length === limit ? items.at(-1) : undefined;
+      return { items, ...(last && { next: last.userId }) };
+    };
+    return {
+      room: kept,
+      read: ({ limit, cursor }: { readonly limit: number; readonly cursor?: string }) =>
+        kept.unlessAborted(pageAfter(cursor, limit)),
+    };
+  }
+
   /** Starts a sync in which every member leaves and after which the audience is deleted. Throws as `sync`. */
   async remove(target: AudienceTarget): Promise<Audience> {
     const wanted = { ...target, kind: 'delete' } as const;

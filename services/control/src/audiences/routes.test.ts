@@ -72,6 +72,23 @@ test('an upload is NDJSON or CSV, compressed or not, and only changes are sent',
   assert.equal(sentChanges('été_2024').length, 6);
 });
 
+test('all members are in a file, for a token that may write', async () => {
+  const members = users(501).sort();
+  const path = pathOf('Exported');
+  const file = `${path}/members.csv`;
+  await control.refused({ path: file }, 404, 'not-found');
+  await control.expect(202, { method: 'PUT', path, bytes: linesOf(['zoe', ...members]), headers: ndjson });
+  await untilDone('Exported');
+  await control.expect(202, { method: 'PUT', path, bytes: linesOf(members), headers: ndjson });
+  await untilDone('Exported');
+  // More of them than may be open at a time.
+  for (let nth = 0; nth < 9; nth += 1) {
+    const { text } = await control.ask({ path: file });
+    assert.equal(text, ['userId', ...members].map((line) => `"${line}"\r\n`).join(''));
+  }
+  await control.refused({ path: file, token: readToken }, 403, 'forbidden');
+});
+
 test('a preview says who would join and leave, and changes nothing', async () => {
   const upload = { method: 'PUT', path: pathOf('Preview'), headers: ndjson } as const;
   const preview = (bytes: string) =>

@@ -18,6 +18,7 @@ import { count, previewSchema, syncSchema } from './state/records.ts';
 import { readUpload } from './upload-stream.ts';
 import { loadSource } from '../configuration/sources/source.ts';
 import { audit } from '../http/audit.ts';
+import { csvRoute, csvText, type Exports } from '../http/export.ts';
 import { closedObject, named, optionalText } from '../http/schemas.ts';
 import { pageInOrder, pageOf, pageQuery } from '../http/page.ts';
 import { routesOf, type Api } from '../http/api.ts';
@@ -74,7 +75,12 @@ const bodyOf = (description: string) => ({
 /** The routes that show audiences. */
 export const audiencePaths = /\/audiences/;
 
-export function audienceRoutes(app: Api, audiences: Audiences, config: Pick<ConfigView, 'source'>): void {
+export function audienceRoutes(
+  app: Api,
+  audiences: Audiences,
+  config: Pick<ConfigView, 'source'>,
+  exports: Exports,
+): void {
   const route = routesOf(app, 'Audiences');
   route.get('/sources/:id/audiences', {
     operationId: 'listAudiences',
@@ -99,6 +105,26 @@ export function audienceRoutes(app: Api, audiences: Audiences, config: Pick<Conf
       if (found) return showAudience(found);
       loadSource(config, params.id);
       throw new TailraceError('not-found', `The source has no audience ${JSON.stringify(params.name)}.`);
+    },
+  });
+  route.get('/sources/:id/audiences/:name/members.csv', {
+    operationId: 'exportMembers',
+    summary: 'Export the members of an audience by id',
+    ...csvRoute,
+    description: `All members, also while a sync changes them, as ${csvText}`,
+    params: ofAudience,
+    errors: ['overloaded', 'took-too-long'],
+    handler: async (request, reply) => {
+      const { id: sourceId, name } = request.params;
+      audit(request, 'audience.export', `audience/${sourceId}/${name}`);
+      const { read, room } = await audiences.members({ sourceId, name, asker: request.caller });
+      return exports.send(reply, request.caller, {
+        name: 'members',
+        columns: ['userId'],
+        read,
+        room,
+        maxRows: Infinity,
+      });
     },
   });
   route.delete('/sources/:id/audiences/:name', {

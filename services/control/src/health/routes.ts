@@ -5,7 +5,8 @@
 import type { ConfigView, Destination } from '@tailrace/config';
 import { formatInstant } from '@tailrace/events';
 import { noHealthFacts, readIfAvailable, type HealthFacts, type History } from '@tailrace/history';
-import Type from 'typebox';
+import type { FastifyRequest } from 'fastify';
+import Type, { type Static } from 'typebox';
 import { reachesAllDeliveries } from '../access/limits.ts';
 import {
   findDestinations,
@@ -14,6 +15,7 @@ import {
 } from '../configuration/destinations/destination.ts';
 import { destination as entrySchema, findParameters } from '../configuration/destinations/routes.ts';
 import { routesOf, type Api } from '../http/api.ts';
+import { maxExportRows, type Exports } from '../http/export.ts';
 import { pageInOrder, pageOf, pageParameters } from '../http/page.ts';
 import { closedObject, namedObject, optionalText, time } from '../http/schemas.ts';
 import { disablesAt, missedFrom, watchedOf, type Outage, type Watched } from '../outages/outage.ts';
@@ -45,17 +47,59 @@ const itemSchema = namedObject('DestinationWithHealth', {
   health: Type.Optional(healthSchema),
 });
 
-export function healthRoutes(
-  app: Api,
-  config: ConfigView,
-  history: Pick<History, 'read'>,
-  outages: Pick<StoredOutages, 'find'>,
-): void {
+const exported = [
+  'id',
+  'name',
+  'state',
+  'enabled',
+  'paused',
+  'attempts',
+  'delivered',
+  'lastSuccessAt',
+  'pending',
+  'retrying',
+  'sources',
+  'urls',
+] as const;
+
+const found = closedObject(findParameters);
+const foundPage = closedObject({ ...pageParameters, ...findParameters });
+
+export interface HealthNeeds {
+  readonly config: ConfigView;
+  readonly history: Pick<History, 'read'>;
+  readonly outages: Pick<StoredOutages, 'find'>;
+  readonly exports: Exports;
+}
+
+export function healthRoutes(app: Api, { config, history, outages, exports }: HealthNeeds): void {
   const route = routesOf(app, 'Destinations');
   const show = (destination: Destination, facts: HealthFacts = noHealthFacts) => {
     const { id } = destination;
     const outage = shownOutage(outages.find(id), watchedOf(config, id));
     return { ...showHealth(destination, facts), ...(outage && { outage }) };
+  };
+
+  const list = (
+    query: Static<typeof foundPage>,
+    { role, caller }: Pick<FastifyRequest, 'role' | 'caller'>,
+  ) => {
+    const destinations = findDestinations(config, caller, query);
+    const known = new Set(destinations.map(({ id }) => id).filter((id) => reachesAllDeliveries(caller, id)));
+    const facts = readIfAvailable(history, (queries) => queries.healthFacts([...known]));
+    const all = destinations.map((one) => {
+      const health = facts && known.has(one.id) ? show(one, facts.get(one.id)) : undefined;
+      return { destination: one, health, key: orderOf(one, health) };
+    });
+    const sorted = all.sort((a, b) => (a.key < b.key ? -1 : 1));
+    const { items, ...rest } = pageInOrder('destination-health', sorted, query, ({ key }) => key);
+    return {
+      items: items.map(({ destination, health }) => ({
+        destination: showDestination(destination, role),
+        ...(health && { health }),
+      })),
+      ...rest,
+    };
   };
 
   route.get('/destination-health', {
@@ -64,27 +108,19 @@ export function healthRoutes(
     description:
       'Without the history the list has no health, and is sorted by id. So it is for a token that is limited to sources, because the health ' +
       'is that of the deliveries of all sources. A destination whose health changes between two pages may be on both or on neither.',
-    querystring: closedObject({ ...pageParameters, ...findParameters }),
+    querystring: foundPage,
     response: { 200: pageOf(itemSchema) },
-    handler: ({ query, role, caller }) => {
-      const destinations = findDestinations(config, caller, query);
-      const known = new Set(
-        destinations.map(({ id }) => id).filter((id) => reachesAllDeliveries(caller, id)),
-      );
-      const facts = readIfAvailable(history, (queries) => queries.healthFacts([...known]));
-      const found = destinations.map((one) => {
-        const health = facts && known.has(one.id) ? show(one, facts.get(one.id)) : undefined;
-        return { destination: one, health, key: orderOf(one, health) };
-      });
-      const sorted = found.sort((a, b) => (a.key < b.key ? -1 : 1));
-      const { items, ...rest } = pageInOrder('destination-health', sorted, query, ({ key }) => key);
-      return {
-        items: items.map(({ destination, health }) => ({
-          destination: showDestination(destination, role),
-          ...(health && { health }),
-        })),
-        ...rest,
-      };
+    handler: (request) => list(request.query, request),
+  });
+
+  exports.add(route, '/destination-health.csv', {
+    operationId: 'exportDestinationHealth',
+    summary: 'Export the destinations with their health, worst first',
+    querystring: found,
+    columns: exported,
+    read: (query, request) => {
+      const { items } = list({ ...query, limit: maxExportRows }, request);
+      return { items: items.map(rowOf) };
     },
   });
 
@@ -98,6 +134,19 @@ export function healthRoutes(
       return show(destination, history.read((queries) => queries.healthFacts([id])).get(id));
     },
   });
+}
+
+/** In a cell, ids and URLs are separated by a space. */
+function rowOf({
+  destination,
+  health,
+}: {
+  destination: Destination;
+  health?: Partial<Static<typeof healthSchema>>;
+}) {
+  const { id, name, enabled, paused = false, sources, settings } = destination;
+  const urls = settings.webhooks.map(({ url }) => url).join(' ');
+  return { ...health, id, name, enabled, paused, sources: sources.join(' '), urls };
 }
 
 function showHealth(destination: Destination, facts: HealthFacts) {

@@ -11,7 +11,7 @@ import { closedObject, named, optionalText, time } from '../http/schemas.ts';
 import { cursorsOf, pageOf, pageParameters } from '../http/page.ts';
 import { routesOf, type Api } from '../http/api.ts';
 import { userKeySchema } from './delivery-routes.ts';
-import { csvRoute, type Exports } from './export.ts';
+import type { Exports } from '../http/export.ts';
 import { historyPage } from './page.ts';
 
 const text = (description: string) => Type.Optional(Type.String({ minLength: 1, description }));
@@ -85,20 +85,15 @@ export function decisionRoutes(app: Api, history: Pick<History, 'read'>, exports
     handler: (request) => list(request.query, request),
   });
 
-  route.get('/decisions.csv', {
+  exports.add(route, '/decisions.csv', {
     operationId: 'exportDecisions',
     summary: 'Export the events that destinations did not get, newest first',
     querystring: listed,
-    ...csvRoute,
-    handler: (request, reply) =>
-      exports.send(reply, request.caller, {
-        name: 'filtered',
-        columns: exported,
-        read: async (page) => {
-          const { items, ...rest } = await list({ ...request.query, ...page }, request);
-          return { ...rest, items: items.map(({ rule, ...item }) => ({ ...item, rule: rule?.text })) };
-        },
-      }),
+    columns: exported,
+    read: async (query, request) => {
+      const { items, ...rest } = await list(query, request);
+      return { ...rest, items: items.map(({ rule, ...item }) => ({ ...item, rule: rule?.text })) };
+    },
   });
 }
 

@@ -14,7 +14,7 @@ import { periodOf, periodParameters } from '../http/moment.ts';
 import { closedObject, named, namedObject, optionalText, time } from '../http/schemas.ts';
 import { cursorsOf, pageOf, pageParameters } from '../http/page.ts';
 import { routesOf, type Api } from '../http/api.ts';
-import { csvRoute, type Exports } from './export.ts';
+import type { Exports } from '../http/export.ts';
 import { historyPage } from './page.ts';
 
 const instant = (what: string) => time(`${what}: ISO 8601, UTC`);
@@ -163,17 +163,12 @@ export function deliveryRoutes(app: Api, { records, history, exports }: Delivery
     handler: (request) => list(request.query, request),
   });
 
-  route.get('/deliveries.csv', {
+  exports.add(route, '/deliveries.csv', {
     operationId: 'exportDeliveries',
     summary: 'Export deliveries, newest first',
     querystring: listed,
-    ...csvRoute,
-    handler: (request, reply) =>
-      exports.send(reply, request.caller, {
-        name: 'deliveries',
-        columns: exported,
-        read: (page) => list({ ...request.query, ...page }, request),
-      }),
+    columns: exported,
+    read: list,
   });
 
   route.get('/deliveries/:deliveryId', {

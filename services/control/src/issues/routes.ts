@@ -3,12 +3,13 @@ import type { ConfigView } from '@tailrace/config';
 import { TailraceError } from '@tailrace/errors';
 import { formatInstant } from '@tailrace/events';
 import type { History, IssueRow } from '@tailrace/history';
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
 import type { Caller } from '../access/authenticate.ts';
 import { isLimited, reachesAllDeliveries } from '../access/limits.ts';
 import { loadDestination } from '../configuration/destinations/destination.ts';
 import { routesOf, type Api } from '../http/api.ts';
 import { audit } from '../http/audit.ts';
+import { maxExportRows, type Exports } from '../http/export.ts';
 import { newestFirst, pageInOrder, pageOf, pageParameters } from '../http/page.ts';
 import { closedObject, namedObject, optionalText, time } from '../http/schemas.ts';
 import { issueState, issueStates, type IssueMark, type IssueState } from './issue.ts';
@@ -45,15 +46,34 @@ const wantedSchema = Type.Object(
   { additionalProperties: false, description: 'an object with state' },
 );
 
+const exported = [
+  'destinationId',
+  'reason',
+  'state',
+  'attempts',
+  'dead',
+  'firstAt',
+  'lastAt',
+  'deliveryId',
+  'note',
+  'markedBy',
+  'markedAt',
+] as const;
+
 const verbs = { open: 'reopen', acknowledged: 'acknowledge', dismissed: 'dismiss' };
+
+const filters = { destination: optionalText('the id of a destination'), state: Type.Optional(stateSchema) };
+const listed = closedObject(filters);
+const listedPage = closedObject({ ...pageParameters, ...filters });
 
 export interface IssueNeeds {
   readonly config: ConfigView;
   readonly history: Pick<History, 'read'>;
   readonly marks: Pick<IssueMarks, 'find' | 'put'>;
+  readonly exports: Exports;
 }
 
-export function issueRoutes(app: Api, { config, history, marks }: IssueNeeds): void {
+export function issueRoutes(app: Api, { config, history, marks, exports }: IssueNeeds): void {
   const route = routesOf(app, 'Issues', ['history-unavailable']);
 
   const stateOf = ({ destinationId, reason, lastAt }: IssueRow) =>
@@ -72,6 +92,18 @@ export function issueRoutes(app: Api, { config, history, marks }: IssueNeeds): v
     };
   };
 
+  const list = (query: Static<typeof listedPage>, caller: Caller | undefined) => {
+    const { destination, state } = query;
+    const rows = history
+      .read((queries) => queries.issues(destination === undefined ? caller?.destinations : [destination]))
+      .filter(({ destinationId: id }) => config.destination(id) && reachesAllDeliveries(caller, id))
+      .filter((row) => state === undefined || stateOf(row) === state)
+      .map((row) => ({ row, key: orderOf(row, stateOf(row)) }))
+      .sort((a, b) => (a.key < b.key ? -1 : 1));
+    const { items, ...rest } = pageInOrder('issues', rows, query, ({ key }) => key);
+    return { items: items.map(({ row }) => show(row, caller)), ...rest };
+  };
+
   route.get('/issues', {
     operationId: 'listIssues',
     summary: 'List what fails, by destination and reason',
@@ -79,22 +111,26 @@ export function issueRoutes(app: Api, { config, history, marks }: IssueNeeds): v
       'Open issues are first, and of these the one with the latest failure. The failures are those that the history knows; dead letters of ' +
       'deleted users and drained ones are none. A token that is limited to sources sees no issues, because they are about the deliveries ' +
       'of all sources. An issue that fails or changes its state between two pages may be on both or on neither.',
-    querystring: closedObject({
-      ...pageParameters,
-      destination: optionalText('the id of a destination'),
-      state: Type.Optional(stateSchema),
-    }),
+    querystring: listedPage,
     response: { 200: pageOf(issueSchema) },
-    handler: ({ query, caller }) => {
-      const { destination, state } = query;
-      const rows = history
-        .read((queries) => queries.issues(destination === undefined ? caller?.destinations : [destination]))
-        .filter(({ destinationId: id }) => config.destination(id) && reachesAllDeliveries(caller, id))
-        .filter((row) => state === undefined || stateOf(row) === state)
-        .map((row) => ({ row, key: orderOf(row, stateOf(row)) }))
-        .sort((a, b) => (a.key < b.key ? -1 : 1));
-      const { items, ...rest } = pageInOrder('issues', rows, query, ({ key }) => key);
-      return { items: items.map(({ row }) => show(row, caller)), ...rest };
+    handler: ({ query, caller }) => list(query, caller),
+  });
+
+  exports.add(route, '/issues.csv', {
+    operationId: 'exportIssues',
+    summary: 'Export what fails, by destination and reason',
+    querystring: listed,
+    columns: exported,
+    read: (query, { caller }) => {
+      const { items } = list({ ...query, limit: maxExportRows }, caller);
+      return {
+        items: items.map(({ mark, ...item }) => ({
+          ...item,
+          note: mark?.note,
+          markedBy: mark?.by,
+          markedAt: mark?.at,
+        })),
+      };
     },
   });
 

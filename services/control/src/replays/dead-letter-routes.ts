@@ -19,7 +19,7 @@ import { audit } from '../http/audit.ts';
 import { showBody, showUrls, showUser } from '../access/mask.ts';
 import type { RecordReader } from '../records/reader.ts';
 import { userKeySchema } from '../history/delivery-routes.ts';
-import { csvRoute, type Exports } from '../history/export.ts';
+import type { Exports } from '../http/export.ts';
 import { historyPage } from '../history/page.ts';
 import { longestSummaryMs, type Summaries } from '../history/summaries.ts';
 import { invalidField } from '../http/errors.ts';
@@ -173,17 +173,12 @@ export function deadLetterRoutes(
     handler: (request) => list(request.query, request),
   });
 
-  route.get('/dead-letters.csv', {
+  exports.add(route, '/dead-letters.csv', {
     operationId: 'exportDeadLetters',
     summary: 'Export dead letters, newest first',
     querystring: listed,
-    ...csvRoute,
-    handler: (request, reply) =>
-      exports.send(reply, request.caller, {
-        name: 'dead-letters',
-        columns: exported,
-        read: (page) => list({ ...request.query, ...page }, request),
-      }),
+    columns: exported,
+    read: list,
   });
 
   route.get('/dead-letters/summary', {

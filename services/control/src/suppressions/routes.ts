@@ -1,12 +1,13 @@
 /** The routes of suppressions: suppress users, list them, lift a suppression. */
 import { TailraceError } from '@tailrace/errors';
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
 import { audit } from '../http/audit.ts';
+import type { Exports } from '../http/export.ts';
 import { cursorsOf, pageOf, pageQuery } from '../http/page.ts';
 import type { UserSuppressions } from './index.ts';
 import { maxBodyBytes, requireWellFormed, userIdsSchema } from './user-ids.ts';
 import { routesOf, type Api } from '../http/api.ts';
-import { time } from '../http/schemas.ts';
+import { closedObject, time } from '../http/schemas.ts';
 
 const params = Type.Object({ userId: Type.String({ description: 'the id of the user' }) });
 const suppression = Type.Object({
@@ -30,7 +31,7 @@ const createSuppressionsAnswers = {
   }),
 };
 
-export function suppressionRoutes(app: Api, suppressions: UserSuppressions): void {
+export function suppressionRoutes(app: Api, suppressions: UserSuppressions, exports: Exports): void {
   const route = routesOf(app, 'Suppressions');
   route.post('/suppressions', {
     operationId: 'createSuppressions',
@@ -55,19 +56,28 @@ export function suppressionRoutes(app: Api, suppressions: UserSuppressions): voi
     },
   });
 
+  const list = async ({ limit = 50, cursor }: Static<typeof pageQuery>) => {
+    const [after] = cursors.decode(cursor) ?? [];
+    const found = await suppressions.list(after, limit + 1);
+    const page = cursors.page(found, limit, ({ userId }) => [userId]);
+    return { ...page, items: page.items.map(({ userId, since }) => ({ userId, since })) };
+  };
+
   route.get('/suppressions', {
     operationId: 'listSuppressions',
     summary: 'List the suppressed users by id',
     description: 'A read-only token, which sees no ids of users, may look up a user that it knows.',
     querystring: pageQuery,
     response: { 200: pageOf(suppression) },
-    handler: async ({ query }) => {
-      const { limit = 50, cursor } = query;
-      const [after] = cursors.decode(cursor) ?? [];
-      const found = await suppressions.list(after, limit + 1);
-      const page = cursors.page(found, limit, ({ userId }) => [userId]);
-      return { ...page, items: page.items.map(({ userId, since }) => ({ userId, since })) };
-    },
+    handler: ({ query }) => list(query),
+  });
+
+  exports.add(route, '/suppressions.csv', {
+    operationId: 'exportSuppressions',
+    summary: 'Export the suppressed users by id',
+    querystring: closedObject({}),
+    columns: ['userId', 'since'],
+    read: list,
   });
 
   route.get('/suppressions/:userId', {

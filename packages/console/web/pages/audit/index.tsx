@@ -2,6 +2,7 @@
 import type { Schema } from '../../api/client.ts';
 import { Empty, PageHead } from '../../parts/card.tsx';
 import { formatCount, formatCounted } from '../../parts/format.ts';
+import { ExportLink } from '../../lists/export-link.tsx';
 import { useList } from '../../lists/pager.tsx';
 import { SearchForm } from '../../lists/search-form.tsx';
 import { Status } from '../../parts/status.tsx';
@@ -51,13 +52,16 @@ const columns: readonly Column<Entry>[] = [
 export default function Audit({ query }: PageProps) {
   const { action, target, actor, since } = query;
   const outcome = outcomes.find((one) => one === query['outcome']);
-  const pages = useList('/v1/audit', { query: { action, target, actor, since, outcome } });
+  const wanted = { action, target, actor, since, outcome };
+  const pages = useList('/v1/audit', { query: wanted });
   return (
     <>
       <PageHead
         title={text.shell.pages.audit}
         lead="Changes, body views and refused requests from the last 90 days, newest first."
-      />
+      >
+        <ExportLink path="/v1/audit.csv" query={wanted} />
+      </PageHead>
       <div class="stack">
         <SearchForm
           label="Search"

@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks';
 import { api, ask, type Schema } from '../../api/client.ts';
 import { may, session } from '../../api/session.ts';
+import { ExportLink } from '../../lists/export-link.tsx';
 import { useList } from '../../lists/pager.tsx';
 import { SearchForm } from '../../lists/search-form.tsx';
 import { Action } from '../../parts/action.tsx';
@@ -49,7 +50,9 @@ function Issues({ query }: Pick<PageProps, 'query'>) {
   const pages = useList('/v1/issues', { query: wanted });
   return (
     <div class="stack wide">
-      <PageHead title={text.shell.pages.issues} lead={words.lead} />
+      <PageHead title={text.shell.pages.issues} lead={words.lead}>
+        <ExportLink path="/v1/issues.csv" query={wanted} />
+      </PageHead>
       <SearchForm
         label="Search issues"
         query={query}

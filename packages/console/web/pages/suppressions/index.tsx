@@ -10,6 +10,7 @@ import { TextField } from '../../parts/field.tsx';
 import { linesOf } from '../../parts/form.ts';
 import { formatCounted } from '../../parts/format.ts';
 import { attempt, toast } from '../../parts/notes.tsx';
+import { ExportLink } from '../../lists/export-link.tsx';
 import { useList } from '../../lists/pager.tsx';
 import { PagedTable, type Column } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
@@ -34,7 +35,9 @@ export default function Suppressions() {
       <PageHead
         title={text.shell.pages.suppressions}
         lead="Events of suppressed users are not delivered. Delete calls still are."
-      />
+      >
+        {may('write') && <ExportLink path="/v1/suppressions.csv" query={{}} />}
+      </PageHead>
       {may('write') ? <List /> : <Find />}
     </>
   );

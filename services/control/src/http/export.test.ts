@@ -72,6 +72,32 @@ test('a filtered event has its rule', async () => {
   );
 });
 
+test('destinations have their health, issues their note, and the audit log its changes in a file', async () => {
+  const note = 'Moves, on Thursday';
+  const body = { state: 'acknowledged', note };
+  await control.expect(200, { method: 'PUT', path: '/v1/destinations/erp/issues/client-error', body });
+  const [header, crm, erp] = await linesOf('/v1/destination-health.csv');
+  assert.match(header ?? '', /^"id","name","state","enabled","paused","attempts",/);
+  assert.match(`${crm} ${erp}`, /"crm",,"[a-z-]+",true,false,.*,"","https:\/\/crm\.example\/"/);
+  const [, issue, ...others] = await linesOf('/v1/issues.csv?destination=erp&state=acknowledged');
+  assert.match(issue ?? '', /^"erp","client-error","acknowledged",.*,"Moves, on Thursday","[^"]*","2/);
+  assert.deepEqual(others, []);
+  const [, created] = await linesOf('/v1/audit.csv?target=destination/erp&action=destination.create');
+  assert.match(created ?? '', /,"destination\.create","destination\/erp","done",,.*,"\[\{""field"":""/);
+});
+
+test('suppressed users are in a file, for a token that sees them', async () => {
+  const userIds = ['zoe', '+49 30 1234'];
+  await control.expect(200, { method: 'POST', path: '/v1/suppressions', body: { userIds } });
+  const [header, ...rows] = await linesOf('/v1/suppressions.csv');
+  assert.equal(header, '"userId","since"');
+  assert.deepEqual(
+    rows.map((row) => row.split(',')[0]),
+    [`"'+49 30 1234"`, '"zoe"'],
+  );
+  await control.refused({ path: '/v1/suppressions.csv', token: readToken }, 403, 'forbidden');
+});
+
 test('a token gets in a file what it sees in the list', async () => {
   const masked = await linesOf('/v1/deliveries.csv?destination=erp', readToken);
   assert.match(masked[1] ?? '', /,"erp","\*\*\*",/);
