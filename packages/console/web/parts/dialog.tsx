@@ -71,7 +71,7 @@ interface Asked extends Question {
 
 const question = signal<Asked | undefined>(undefined);
 
-/** Asks before something that cannot be undone. Resolves with whether it was confirmed. */
+/** Asks before something is lost. Resolves with whether it was confirmed. */
 export function confirmed(asked: Question): Promise<boolean> {
   return new Promise((resolve) => {
     question.value = {

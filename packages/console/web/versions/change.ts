@@ -29,6 +29,8 @@ export interface Requests<Data> {
   readonly load: (id: string, signal?: AbortSignal) => Promise<Version<Data>>;
   /** Sends a merge patch for the version with this tag. */
   readonly patch: (id: string, etag: string | undefined, body: Entry) => Promise<Version<Data>>;
+  readonly create: (entry: Data) => Promise<unknown>;
+  readonly remove: (id: string) => Promise<unknown>;
 }
 
 /** Of a change by which events are lost. */

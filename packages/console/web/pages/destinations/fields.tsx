@@ -8,6 +8,7 @@ import { randomHex } from '../../parts/form.ts';
 import { CheckField, ChoiceField, problemOf, problemWithin, TextField } from '../../parts/field.tsx';
 import { Once } from '../../parts/once.tsx';
 import { EntriesField } from '../../lists/entry-choice.tsx';
+import { secretMask } from '../../versions/requests.ts';
 import { withUrl, type Draft, type UrlDraft } from './draft.ts';
 import { AuthFields } from './auth-fields.tsx';
 import { BodyFields, SampleFields } from './body-fields.tsx';
@@ -30,8 +31,6 @@ const methods = (['POST', 'PUT', 'PATCH'] as const).map((method) => [method, met
 /** What the API stores at most. */
 const maxUrls = 5;
 const secretBytes = 32;
-/** The API shows it for a stored secret. */
-export const secretMask = '********';
 
 interface FieldsProps {
   readonly draft: Draft;

@@ -1,6 +1,5 @@
 /** The settings of a destination, its secret, and its removal. */
-import { api, ask } from '../../api/client.ts';
-import { DeleteCard } from '../../parts/delete-card.tsx';
+import { DeleteCard } from '../../versions/delete-card.tsx';
 import type { Loss, VersionProps } from '../../versions/change.ts';
 import { SettingsForm } from '../../versions/settings-form.tsx';
 import { draftOf, entryOf, type Destination } from './draft.ts';
@@ -19,8 +18,6 @@ const words = {
 const form = { kind: 'destination', requests, draftOf, entryOf, lossOf, fields: DestinationFields } as const;
 
 export function DestinationSettings({ version, onVersion }: VersionProps<Destination>) {
-  const { id } = version.data;
-  const params = { path: { id } };
   return (
     <div class="stack">
       <SettingsForm of={form} version={version} onVersion={onVersion} />
@@ -30,12 +27,7 @@ export function DestinationSettings({ version, onVersion }: VersionProps<Destina
       {version.data.settings.ed25519 !== undefined && (
         <RotateSigningKey version={version} onVersion={onVersion} />
       )}
-      <DeleteCard
-        kind="destination"
-        id={id}
-        message={words.deleteMessage}
-        onDelete={() => ask(api.DELETE('/v1/destinations/{id}', { params }))}
-      />
+      <DeleteCard of={form} id={version.data.id} message={words.deleteMessage} />
     </div>
   );
 }

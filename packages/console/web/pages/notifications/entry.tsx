@@ -5,7 +5,6 @@ import { useGet, useResource } from '../../api/resource.ts';
 import { may } from '../../api/session.ts';
 import { Button } from '../../parts/button.tsx';
 import { Card, PageHead, PageOfEntry } from '../../parts/card.tsx';
-import { DeleteCard } from '../../parts/delete-card.tsx';
 import { CreatePage, useForm } from '../../parts/entry-form.tsx';
 import { problemOf } from '../../parts/field.tsx';
 import { attempt, toast } from '../../parts/notes.tsx';
@@ -14,6 +13,7 @@ import { idOf } from '../../parts/proposed-id.ts';
 import { Badge, Status } from '../../parts/status.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { goFrom, hrefOf, place } from '../../url/location.ts';
+import { DeleteCard } from '../../versions/delete-card.tsx';
 import { requestsOf } from '../../versions/requests.ts';
 import { SettingsForm } from '../../versions/settings-form.tsx';
 import { draftOf, entryOf, newDraft } from './draft.ts';
@@ -58,7 +58,6 @@ export function NotificationPage({ id }: { readonly id: string }) {
   } = useResource(`notification ${id}`, (signal) => requests.load(id, signal));
   if (!version) return <PageOfEntry title={id} error={error} onRetry={reload} />;
   const { name, enabled } = version.data;
-  const params = { path: { id } };
   return (
     <div class="stack">
       <PageHead
@@ -77,10 +76,9 @@ export function NotificationPage({ id }: { readonly id: string }) {
         <>
           <SettingsForm of={settings} version={version} onVersion={set} />
           <DeleteCard
-            kind="notification"
+            of={settings}
             id={id}
             message="It stops sending messages, including those about problems that are still open."
-            onDelete={() => ask(api.DELETE('/v1/notifications/{id}', { params }))}
           />
         </>
       )}
@@ -113,7 +111,7 @@ export function Latest({ of }: { readonly of: State | undefined }) {
       <Status of={of.state} />{' '}
       {of.state === 'failed' ? (
         <>
-          {of.failedAt !== undefined && <Ago at={of.failedAt} />} {of.reason}
+          {of.failedAt !== undefined && <Ago at={of.failedAt} />} <span class="quiet">{of.reason}</span>
         </>
       ) : (
         of.sentAt !== undefined && <Ago at={of.sentAt} />

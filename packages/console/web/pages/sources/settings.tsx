@@ -1,11 +1,10 @@
 /** The settings of a source, its write keys, and its removal. */
-import { api, ask } from '../../api/client.ts';
-import { DeleteCard } from '../../parts/delete-card.tsx';
 import { fieldsOf } from '../../parts/entry-form.tsx';
 import { CheckField, TextField } from '../../parts/field.tsx';
 import { numberOf } from '../../parts/form.ts';
 import type { Loss, VersionProps } from '../../versions/change.ts';
 import { omit } from '../../versions/omit.ts';
+import { DeleteCard } from '../../versions/delete-card.tsx';
 import { SettingsForm, type FieldsProps } from '../../versions/settings-form.tsx';
 import { requests, type Source } from './requests.ts';
 import { WriteKeys } from './write-keys.tsx';
@@ -24,18 +23,11 @@ const words = {
 const form = { kind: 'source', requests, draftOf, entryOf, lossOf, fields: SourceFields } as const;
 
 export function SourceSettings({ version, onVersion }: VersionProps<Source>) {
-  const { id } = version.data;
-  const params = { path: { id } };
   return (
     <div class="stack">
       <SettingsForm of={form} version={version} onVersion={onVersion} />
       <WriteKeys version={version} onVersion={onVersion} />
-      <DeleteCard
-        kind="source"
-        id={id}
-        message={words.deleteMessage}
-        onDelete={() => ask(api.DELETE('/v1/sources/{id}', { params }))}
-      />
+      <DeleteCard of={form} id={version.data.id} message={words.deleteMessage} />
     </div>
   );
 }

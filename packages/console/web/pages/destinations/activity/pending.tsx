@@ -50,7 +50,8 @@ export function Pending({ destination }: { readonly destination: Destination }) 
               kind="danger"
               question={{
                 title: 'Turn all pending deliveries into dead letters?',
-                message: 'They are not attempted again. You can replay dead letters for 30 days.',
+                message:
+                  'They are not attempted again, and this cannot be undone. You can replay the dead letters for 30 days.',
               }}
               request={() => ask(api.POST('/v1/destinations/{id}/drain', { params }))}
               done="Moving pending deliveries to dead letters."
