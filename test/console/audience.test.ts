@@ -54,7 +54,7 @@ test('100,000 members are uploaded, and their changes are followed to the end', 
   await paused;
   cluster.resumeAcknowledgements();
   await row.getByText('done', { exact: true }).waitFor();
-  await row.getByRole('cell', { name: '100,000', exact: true }).waitFor();
+  await row.getByRole('cell', { name: '100,000 CSV' }).waitFor();
   assert.deepEqual(complaints, []);
 });
 

@@ -312,13 +312,13 @@ withKeyboard('the palette leads to pages and returns the focus, and a user signs
   const event = page.getByLabel('Event', { exact: true });
   await tabTo(page, event);
   await page.keyboard.press('Control+k');
-  await page.getByRole('combobox', { name: 'A page' }).waitFor();
+  await page.getByRole('combobox', { name: 'Page, source' }).waitFor();
   await page.keyboard.press('Escape');
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   assert.ok(await isFocused(event));
   await page.keyboard.press('Control+k');
   // Before, what is typed would go into the field behind it.
-  const palette = page.getByRole('combobox', { name: 'A page' });
+  const palette = page.getByRole('combobox', { name: 'Page, source' });
   await eventually(() => isFocused(palette), Boolean);
   await page.keyboard.insertText('audit');
   await page.keyboard.press('Enter');

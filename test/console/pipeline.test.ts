@@ -228,10 +228,11 @@ test('a receiver that has lost yesterday is sent everything again after four cli
     readonly items: readonly { readonly eventId: string }[];
   };
   const eventId = encodeURIComponent(listed.items[0]?.eventId ?? '');
-  const { page, complaints } = await browser.open(`${controlUrl}/#/destinations`, { token: adminToken });
+  const { page, complaints } = await browser.open(controlUrl, { token: adminToken });
   const walk = await startWalk(page);
-  await page.getByRole('link', { name: /^crm/ }).click();
-  await page.getByRole('link', { name: 'Send past events' }).click();
+  await page.getByRole('link', { name: 'Destinations', exact: true }).click();
+  const row = page.getByRole('row').filter({ has: page.getByRole('link', { name: 'crm', exact: true }) });
+  await row.getByRole('link', { name: 'Send past events' }).click();
   await press(page, 'All events');
   await page.getByText(/^[1-9]\d* events? will be sent/).waitFor();
   await press(page, 'Start replay');

@@ -436,7 +436,7 @@ test('a token is made and shown once, and the audit log names it', async () => {
   assert.ok(days > 29 && days <= 30, `it expires in ${days} days`);
   await page.getByRole('button', { name: 'Revoke Grafana' }).waitFor();
   await visit(page, '#/audit?action=token.create', 'Audit');
-  await page.getByText('token.create').first().waitFor();
+  await page.getByRole('cell').getByText('token.create').first().waitFor();
   assert.deepEqual(complaints, []);
   await page.context().close();
 });

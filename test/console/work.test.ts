@@ -67,8 +67,32 @@ test('a list is saved as a file, with what is searched for', async () => {
   const filtered = await saved();
   assert.match(filtered.text, /"filter","properties\.total atLeast 100"/);
   assert.doesNotMatch(filtered.text, /"disabled"/);
-  await visit(page, '#/replays', 'Dead letters');
-  assert.equal((await saved()).name, 'dead-letters.csv');
+  for (const [place, heading, name] of [
+    ['#/replays', 'Dead letters', 'dead-letters.csv'],
+    ['#/issues?destination=erp', 'Issues', 'issues.csv'],
+    ['#/destinations?search=crm', 'Destinations', 'destination-health.csv'],
+  ] as const) {
+    await visit(page, place, heading);
+    const file = await saved();
+    assert.equal(file.name, name);
+    assert.match(file.text, name === 'destination-health.csv' ? /"crm"/ : /"erp"/);
+  }
+  assert.deepEqual(complaints, []);
+  await page.context().close();
+});
+
+test('the search of a list is folded on a phone, and says what is searched for', async () => {
+  const { page, complaints } = await browser.open(url, { token: readToken, phone: true });
+  await visit(page, '#/deliveries?status=dead&destination=erp', 'Deliveries');
+  const field = page.getByLabel('Destination', { exact: true });
+  assert.equal(await field.isVisible(), false);
+  await page.getByText('Search · dead · erp').click();
+  await field.fill('crm');
+  await press(page, 'Search');
+  await page.getByText('No matching deliveries').waitFor();
+  await page.getByText('Search · dead · crm').click();
+  await field.waitFor({ state: 'hidden' });
+  assert.deepEqual(await axeProblems(page), []);
   assert.deepEqual(complaints, []);
   await page.context().close();
 });
@@ -197,7 +221,7 @@ test('an ill destination is first in the list, and its issue is acknowledged, di
   const rows = await page.getByRole('table').getByRole('row').allInnerTexts();
   assert.match(
     rows.slice(1).join(' | '),
-    /^erp\b.*failing.*\| mailer\b.*failing.*\| crm\b.*healthy\s+100 %/s,
+    /^erp\b.*failing.*\| mailer\b.*failing.*\| crm\b.*healthy.*100 %/s,
   );
   await visit(page, '#/sources/web', 'Website');
   await page.getByRole('listitem').filter({ hasText: 'Orders' }).getByText('failing').waitFor();

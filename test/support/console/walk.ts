@@ -13,7 +13,7 @@ export const budgets = {
   /** From the overview to the answer of the receiver. */
   whyRefused: { clicks: 3, fields: 0 },
   illDestinations: { clicks: 1, fields: 0 },
-  /** From the list of destinations to the replay of all that one was sent since yesterday. */
+  /** From the overview to the replay of all that a destination was sent since yesterday. */
   lostReceiver: { clicks: 4, fields: 0 },
 } as const satisfies Readonly<Record<string, Effort>>;
 

@@ -1,6 +1,7 @@
 /** The search of a list. What is searched for is in the address: what was typed when the form is sent, or with the next choice. */
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useState } from 'preact/hooks';
+import { isWide } from '../shell/wide.ts';
 import { setQuery } from '../url/location.ts';
 import { Button } from '../parts/button.tsx';
 import { ChoiceField, TextField } from '../parts/field.tsx';
@@ -46,60 +47,64 @@ export function SearchForm(props: SearchFormProps) {
     const texts = Object.fromEntries(fields.map(({ name }) => [name, typed[name]?.trim()]));
     setQuery({ ...texts, ...between, ...choice });
   };
+  const active = names.flatMap((name) => query[name] || []);
   return (
     <div class="stack tight">
-      <form
-        class="filters"
-        role="search"
-        aria-label={label}
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (!onSubmit?.()) search();
-        }}
-      >
-        {choices.map(({ name, label, values }) => (
-          <ChoiceField
-            key={name}
-            label={label}
-            value={query[name] ?? ''}
-            choices={values}
-            onValue={(value) => search({ [name]: value })}
-          />
-        ))}
-        {fields.map(({ name, label, hint }) => (
-          <TextField
-            key={name}
-            label={label}
-            placeholder={hint}
-            value={typed[name] ?? ''}
-            onValue={(value) => setTyped({ ...typed, [name]: value })}
-          />
-        ))}
-        {hasPeriod && (
-          <PeriodFields
-            query={query}
-            typed={typed}
-            onTyped={setTyped}
-            onSpan={(since) => search({ since, until: '' })}
-          />
-        )}
-        {children}
-        <div class="row">
-          <Button type="submit" kind="main-action">
-            Search
-          </Button>
-          <Button
-            kind="plain"
-            onClick={() => {
-              setTyped({});
-              onClear?.();
-              setQuery(Object.fromEntries(names.map((name) => [name, undefined])));
-            }}
-          >
-            Clear
-          </Button>
-        </div>
-      </form>
+      <details class="search-fold" open={isWide.value}>
+        <summary>{['Search', ...active].join(' · ')}</summary>
+        <form
+          class="filters"
+          role="search"
+          aria-label={label}
+          onSubmit={(event) => {
+            event.preventDefault();
+            if (!onSubmit?.()) search();
+          }}
+        >
+          {choices.map(({ name, label, values }) => (
+            <ChoiceField
+              key={name}
+              label={label}
+              value={query[name] ?? ''}
+              choices={values}
+              onValue={(value) => search({ [name]: value })}
+            />
+          ))}
+          {fields.map(({ name, label, hint }) => (
+            <TextField
+              key={name}
+              label={label}
+              placeholder={hint}
+              value={typed[name] ?? ''}
+              onValue={(value) => setTyped({ ...typed, [name]: value })}
+            />
+          ))}
+          {hasPeriod && (
+            <PeriodFields
+              query={query}
+              typed={typed}
+              onTyped={setTyped}
+              onSpan={(since) => search({ since, until: '' })}
+            />
+          )}
+          {children}
+          <div class="row">
+            <Button type="submit" kind="main-action">
+              Search
+            </Button>
+            <Button
+              kind="plain"
+              onClick={() => {
+                setTyped({});
+                onClear?.();
+                setQuery(Object.fromEntries(names.map((name) => [name, undefined])));
+              }}
+            >
+              Clear
+            </Button>
+          </div>
+        </form>
+      </details>
       <SavedViews />
     </div>
   );

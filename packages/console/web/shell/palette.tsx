@@ -11,7 +11,7 @@ import { visiblePages } from './navigation.tsx';
 import { isolated } from '../text/isolated.ts';
 
 const words = {
-  searchHint: 'A page, a source, a destination, or an id of a user, event or delivery',
+  searchHint: 'Page, source, destination or any id',
 };
 
 export const isPaletteOpen = signal(false);

@@ -1,6 +1,6 @@
 /** The audiences of a source, which the address names: `#/audiences/app`. */
 import { useEffect, useState } from 'preact/hooks';
-import { api, ask, type Schema } from '../../api/client.ts';
+import { api, ask, urlOf, type Schema } from '../../api/client.ts';
 import { may } from '../../api/session.ts';
 import { Action } from '../../parts/action.tsx';
 import { Button } from '../../parts/button.tsx';
@@ -122,15 +122,39 @@ function Progress({ read, sent, total }: Audience['sync']) {
   );
 }
 
+function membersFile(source: string, name: string): string {
+  return urlOf(`/v1/sources/${encodeURIComponent(source)}/audiences/${encodeURIComponent(name)}/members.csv`);
+}
+
 function columnsOf(
   source: string,
   onDeleted: () => unknown,
   onSend: (audience: Audience) => void,
 ): readonly Column<Audience>[] {
   const columns: Column<Audience>[] = [
-    { title: 'Audience', kind: 'wrap', cell: ({ name }) => name },
-    { title: 'Trait', kind: 'wrap', cell: ({ trait }) => <code>{trait}</code> },
-    { title: 'Members', kind: 'number', cell: ({ members }) => formatCount(members) },
+    {
+      title: 'Audience and trait',
+      kind: 'wrap',
+      cell: ({ name, trait }) => (
+        <>
+          {name} <code class="quiet small">{trait}</code>
+        </>
+      ),
+    },
+    {
+      title: 'Members',
+      kind: 'number',
+      cell: ({ name, members }) => (
+        <>
+          {formatCount(members)}{' '}
+          {may('write') && (
+            <a href={membersFile(source, name)} title={`Export the members of ${name} as CSV`} download>
+              CSV
+            </a>
+          )}
+        </>
+      ),
+    },
     {
       title: 'Last sync',
       kind: 'main',
@@ -160,7 +184,8 @@ function columnsOf(
           label={`Delete ${audience.name}`}
           question={{
             title: `Delete the audience ${isolated(audience.name)}?`,
-            message: 'All members leave. An identify call is sent for each.',
+            message:
+              'All members leave: an identify call is sent for each. This cannot be undone. To keep the members, export them first.',
           }}
           request={() => {
             const params = { path: { id: source, name: audience.name } };

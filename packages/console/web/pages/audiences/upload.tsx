@@ -14,8 +14,8 @@ import { place } from '../../url/location.ts';
 
 const words = {
   lists: {
-    whole: 'The whole list: users who are not on it leave',
-    changes: 'Changes: users who join and users who leave',
+    whole: 'The whole list (others leave)',
+    changes: 'Changes (who joins, who leaves)',
   },
   formats: {
     whole: 'CSV with a userId column or a single column, or NDJSON.',

@@ -18,9 +18,9 @@ export function LastSuccess({ of }: { readonly of: Health | undefined }) {
 
 /** `99.2 % delivered in the last hour · last success 3 s ago · 12 pending`. */
 export function HealthLine({ of }: { readonly of: Health | undefined }) {
-  if (!of) return null;
+  if (!of) return <span class="health-line" />;
   return (
-    <span class="quiet small">
+    <span class="health-line quiet small">
       {of.attempts > 0 && (
         <>
           <SuccessRate of={of} /> delivered in the last hour ·{' '}

@@ -2,6 +2,7 @@ import type { Schema } from '../../api/client.ts';
 import { isLimited, may } from '../../api/session.ts';
 import { LinkButton } from '../../parts/button.tsx';
 import { Empty, PageHead } from '../../parts/card.tsx';
+import { ExportLink } from '../../lists/export-link.tsx';
 import { useList } from '../../lists/pager.tsx';
 import { News } from '../../lists/news.tsx';
 import { ListSearch } from '../../lists/list-search.tsx';
@@ -32,8 +33,13 @@ const columns: readonly Column<Schema['DestinationWithHealth']>[] = [
           </a>{' '}
           <span class="quiet">{destination.name}</span>
         </span>
-        <span>
+        <span class="row">
           <Status of={stateOf(destination, health)} />
+          {may('write') && destination.enabled && (
+            <a class="small" href={hrefOf(['replays', '+events'], { destination: destination.id })}>
+              Send past events
+            </a>
+          )}
         </span>
       </div>
     ),
@@ -62,7 +68,8 @@ function Urls({ of: [first, ...others] }: { readonly of: readonly string[] }) {
 
 export function DestinationList({ query }: Pick<PageProps, 'query'>) {
   const { search = '' } = query;
-  const pages = useList('/v1/destination-health', { query: search === '' ? {} : { search } });
+  const wanted = search === '' ? {} : { search };
+  const pages = useList('/v1/destination-health', { query: wanted });
   const create = may('write') && !isLimited.value && (
     <LinkButton kind="main-action" href={hrefOf(['destinations', '+new'])}>
       Create a destination
@@ -74,6 +81,7 @@ export function DestinationList({ query }: Pick<PageProps, 'query'>) {
         title={text.shell.pages.destinations}
         lead="A destination receives events from its sources as signed webhooks."
       >
+        <ExportLink path="/v1/destination-health.csv" query={wanted} />
         {create}
       </PageHead>
       <ListSearch label="Find a destination" query={query} />

@@ -83,7 +83,7 @@ function Result({ request, response }: Schema['TestResult']) {
           <h3>Response</h3>
           {response.reason !== undefined && (
             <p>
-              <Reason of={response.reason} /> {response.detail}
+              <Reason of={response.reason} /> <span class="quiet small breakable">{response.detail}</span>
             </p>
           )}
           <ConnectionSteps of={response} />

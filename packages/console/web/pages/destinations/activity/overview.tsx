@@ -2,7 +2,7 @@
 import type { Schema } from '../../../api/client.ts';
 import { useLiveReload } from '../../../api/live.ts';
 import { useGet } from '../../../api/resource.ts';
-import { Card, Empty } from '../../../parts/card.tsx';
+import { Card } from '../../../parts/card.tsx';
 import { ChartCard } from '../../../charts/chart-card.tsx';
 import { formatCount, formatDuration, formatShare, isBadRate } from '../../../parts/format.ts';
 import { ErrorNote } from '../../../parts/notes.tsx';
@@ -31,16 +31,7 @@ export function DestinationOverview({ destination, query }: OverviewProps) {
       <ErrorNote error={error} onRetry={reload} />
       <Numbers total={data?.total} />
       <div class="columns">
-        {data?.items.length === 0 ? (
-          <Card>
-            <Empty
-              title="No attempts in this period"
-              lead="Choose a longer period or send a test event. Attempts appear here as they are made."
-            />
-          </Card>
-        ) : (
-          <Charts stats={data} />
-        )}
+        <Charts stats={data} />
       </div>
       <Pending destination={destination} />
     </div>
