@@ -187,7 +187,7 @@ export async function openFleet(options: FleetOptions): Promise<Fleet> {
       const logs = replicas.map(({ log }) => log.items);
       const written = await readAll(kafka, names.deliveries);
       const trails = trailsOf({ entries: ledger.entries, written, copies: copies.items, logs });
-      const moves = logs.flatMap((log) => movesIn(log, names.deliveries));
+      const moves = movesIn(logs, names.deliveries);
       const { causes, unexplained, oldestMs } = explainRepeats(
         trails,
         [...disruptions, ...moves],

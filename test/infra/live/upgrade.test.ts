@@ -278,7 +278,7 @@ async function explain(t: TestContext, { kafka, names, ledger, pods }: Setting):
   ).flat();
   const { causes, unexplained, oldestMs } = explainRepeats(
     trailsOf({ entries: ledger.entries, written, copies, logs }),
-    logs.flatMap((log) => movesIn(log, names.deliveries)),
+    movesIn(logs, names.deliveries),
     repeatableMs,
   );
   const counts = Object.entries(causes).map(([cause, count]) => `${cause} ${count}`);

@@ -56,31 +56,80 @@ function writtenAgain(copies: readonly ConsumedRecord[]): number {
 
 /** Since when the replica has not been able to commit, according to its log; undefined where it is. */
 export function lateSince(log: readonly LogLine[]): number | undefined {
-  const line = log.findLast(({ msg }) => String(msg).startsWith('commits are '));
-  const isLate = line !== undefined && line.msg !== 'commits are accepted again';
-  return isLate ? timeOf(line) - Number(line['uncommittedMs']) : undefined;
+  const line = log.findLast(isOnCommits);
+  return line && lateBy(line);
 }
 
+function isOnCommits({ msg }: LogLine): boolean {
+  return String(msg).startsWith('commits are ');
+}
+
+function lateBy(line: LogLine): number | undefined {
+  return line.msg === 'commits are accepted again' ? undefined : timeOf(line) - Number(line['uncommittedMs']);
+}
+
+/** Kafka removes a member that it has not heard of for so long. */
+const sessionMs = 10_000;
+
 /**
- * When partitions of `topic` were revoked from the replica: some because another replica got them, or all because it
- * joined as a new member. While it rejoins, it can commit nothing and starts nothing, so the start of the rebalance counts.
+ * When partitions of `topic` were revoked from replicas, by their logs: some because another replica got them, or all because one joined
+ * as a new member. While a replica rejoins, it can commit nothing and starts nothing, but what was in flight may end. Of one that
+ * did not run for a while, and that Kafka removed meanwhile, the next owner logs it first. Then its last commit may be a session ago.
  */
-export function movesIn(log: readonly LogLine[], topic: string): Disruption[] {
-  const moves: Disruption[] = [];
+export function movesIn(logs: readonly (readonly LogLine[])[], topic: string): Disruption[] {
+  const histories = logs.map((log) => ownershipIn(log, topic));
+  return histories.flatMap((history) =>
+    history.flatMap(({ began, at: until, revoked }, nth): Disruption[] => {
+      if (revoked.length === 0) return [];
+      const unnoticed = revoked.flatMap((partition): Disruption[] => {
+        const ownedFrom =
+          history.slice(0, nth).findLast(({ gained }) => gained.includes(partition))?.at ?? NaN;
+        const next = histories
+          .filter((other) => other !== history)
+          .flatMap((other) =>
+            other.filter(({ at, gained }) => gained.includes(partition) && at > ownedFrom && at < began),
+          )[0];
+        const partitions = new Set([partition]);
+        return next ? [{ kind: 'moved', partitions, from: next.began - sessionMs, until: next.at }] : [];
+      });
+      return [{ kind: 'moved', partitions: new Set(revoked), from: began, until }, ...unnoticed];
+    }),
+  );
+}
+
+/** A rebalance, as a replica logged it. */
+interface Rebalance {
+  /** Since when it could not commit. */
+  readonly began: number;
+  /** When it had joined. */
+  readonly at: number;
+  /** Partitions of one topic. */
+  readonly gained: readonly number[];
+  readonly revoked: readonly number[];
+}
+
+function ownershipIn(log: readonly LogLine[], topic: string): Rebalance[] {
+  const rebalances: Rebalance[] = [];
   let owned: readonly number[] = [];
   let rejoinsFrom: number | undefined;
-  for (const [nth, line] of log.entries()) {
+  let late: number | undefined;
+  for (const line of log) {
+    if (isOnCommits(line)) late = lateBy(line);
     if (line.msg === 'The group is rebalancing, re-joining') rejoinsFrom ??= timeOf(line);
     if (!isJoin(line)) continue;
-    const began = lateSince(log.slice(0, nth)) ?? rejoinsFrom ?? timeOf(line);
     const assigned = line.assignment[topic] ?? [];
     const isNewMember = line.fresh === Object.values(line.assignment).flat().length;
-    const revoked = new Set(isNewMember ? owned : owned.filter((partition) => !assigned.includes(partition)));
-    if (revoked.size > 0) moves.push({ kind: 'moved', partitions: revoked, from: began, until: began });
+    const kept = isNewMember ? [] : owned.filter((partition) => assigned.includes(partition));
+    rebalances.push({
+      began: late ?? rejoinsFrom ?? timeOf(line),
+      at: timeOf(line),
+      gained: assigned.filter((partition) => !kept.includes(partition)),
+      revoked: owned.filter((partition) => !kept.includes(partition)),
+    });
     owned = assigned;
     rejoinsFrom = undefined;
   }
-  return moves;
+  return rebalances;
 }
 
 /** The partitions of `topic` that the replica has owned at any time. */

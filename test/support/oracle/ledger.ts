@@ -52,16 +52,19 @@ export interface Ledger extends AsyncDisposable {
 /** Opens the ledger of all destinations whose dead letters go to this topic. */
 export async function openLedger(kafka: Kafka, deadLetterTopic: string): Promise<Ledger> {
   await using opened = new AsyncDisposableStack();
-  const obligations: Obligation[] = [];
+  const obligations = new Map<string, Obligation>();
   const open = new Set<string>();
   const failedAt = new Map<string, number>();
   let inFlight = 0;
   let deliveredCount = 0;
   const entries = collect<Entry>('the ledger', ({ what, eventId }) => `${what} ${eventId}`);
 
-  const enter = (entry: Entry): void => {
-    const { what, at } = entry;
-    const key = owedTo(entry);
+  const enter = (entered: Entry): void => {
+    const { what, at } = entered;
+    const key = owedTo(entered);
+    const owed = obligations.get(key)?.body;
+    // Of equal bodies, one is kept.
+    const entry = owed?.equals(entered.body) ? { ...entered, body: owed } : entered;
     if (what === 'asked') inFlight += 1;
     if (what === 'delivered' || what === 'failed') inFlight -= 1;
     if (what === 'delivered') deliveredCount += 1;
@@ -104,8 +107,10 @@ export async function openLedger(kafka: Kafka, deadLetterTopic: string): Promise
       return count;
     },
     owe(obligation) {
-      obligations.push(obligation);
-      open.add(owedTo(obligation));
+      const key = owedTo(obligation);
+      if (obligations.has(key)) throw new Error(`the obligation ${key} is there twice`);
+      obligations.set(key, obligation);
+      open.add(key);
     },
     excuse(obligation) {
       open.delete(owedTo(obligation));
@@ -113,6 +118,7 @@ export async function openLedger(kafka: Kafka, deadLetterTopic: string): Promise
     async receive(destinationId, { answer, ...options } = {}) {
       const receiver = await startReceiver({
         ...options,
+        keepsRequests: false,
         answer(request, nth) {
           const { body, receivedAt: askedAt, headers } = request;
           const signature = headers['x-signature'];
@@ -143,7 +149,7 @@ export async function openLedger(kafka: Kafka, deadLetterTopic: string): Promise
     },
     async verdict() {
       await deadLetters.refresh();
-      return judge(obligations, entries.items.flatMap(arrivalOf));
+      return judge(obligations.values(), entries.items.flatMap(arrivalOf));
     },
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   };

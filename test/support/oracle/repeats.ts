@@ -71,9 +71,10 @@ export function explainRepeats(
   let oldestMs = 0;
   for (const trail of trails) {
     let writtenAgain = trail.written - 1;
-    let lostAnswers = lostAnswersOf(trail);
     const explained = new Map<Disruption, number>();
-    for (const arrival of arrivalsOf(trail).slice(1)) {
+    const repeats = arrivalsOf(trail).slice(1);
+    let lostAnswers = repeats.length > 0 ? lostAnswersOf(trail) : 0;
+    for (const arrival of repeats) {
       const unused = disruptions.filter((one) => (explained.get(one) ?? 0) < copiesPerDisruption);
       const found = closest(trail, arrival, unused, withinMs);
       if (found && found.beforeMs <= withinMs) {

@@ -53,10 +53,12 @@ export interface ReceiverOptions {
   readonly port?: number;
   /** An address of loopback; default 127.0.0.1. */
   readonly address?: string;
+  /** Whether `requests` has them. Default true. */
+  readonly keepsRequests?: boolean;
 }
 
 export async function startReceiver(options: ReceiverOptions = {}): Promise<Receiver> {
-  const { tls, answer = () => status(200), address = '127.0.0.1' } = options;
+  const { tls, answer = () => status(200), address = '127.0.0.1', keepsRequests = true } = options;
   const requests = collect<ReceivedRequest>('the receiver', show);
   const connections = collect<{ at: number }>('the receiver', ({ at }) => `connection at ${at}`);
   let begun = 0;
@@ -67,7 +69,7 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Rece
     const body = await buffer(incoming);
     const received = record(incoming, body, nth, receivedAt);
     const respond = answer(received, nth);
-    requests.add(received);
+    if (keepsRequests) requests.add(received);
     respond(response);
   };
   const onRequest = (incoming: IncomingMessage, response: ServerResponse): void => {
