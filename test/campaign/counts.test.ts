@@ -27,7 +27,13 @@ function entry(what: Entry['what'], number: number, destinationId: string, at: n
 const numbers = [0, 1, 2];
 const facts: Facts = {
   sends: [],
-  destinations: destinations.map((id) => ({ id, ordered: false, steady: id === 'plain', secrets: [] })),
+  destinations: destinations.map((id) => ({
+    id,
+    source: 'web',
+    ordered: false,
+    steady: id === 'plain',
+    secrets: [],
+  })),
   entries: numbers.flatMap((number) =>
     destinations.flatMap((id): Entry[] => {
       const at = number * 1_000;

@@ -65,9 +65,9 @@ function countsOf({ calls, written, decisions, entries, destinations }: Facts): 
   const ofPair = (one: { readonly eventId: string; readonly destinationId: string; readonly at: number }) => {
     return { key: owedTo(one), at: one.at, of: one.destinationId };
   };
-  // Of each event that is routed, the record for a destination that gets all of them.
-  const steady = destinations.find((one) => one.steady)?.id;
-  const routed = written.filter(({ destinationId }) => destinationId === steady).map(ofPair);
+  // Of each event that is routed, the record for the destination that gets all of its source.
+  const steady = new Set(destinations.filter((one) => one.steady).map(({ id }) => id));
+  const routed = written.filter(({ destinationId }) => steady.has(destinationId)).map(ofPair);
   const dead = entries.filter(({ what }) => what === 'dead');
   // Its answer was lost, so it was sent again, or given up.
   const died = new Set(dead.map(owedTo));

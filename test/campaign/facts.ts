@@ -35,6 +35,7 @@ export interface Facts {
 /** A call. It is sent again until it is accepted. */
 export interface Send {
   readonly number: number;
+  readonly source: string;
   readonly call: NumberedCall;
   /** When it was sent first. */
   readonly askedAt: number;
@@ -44,12 +45,19 @@ export interface Send {
 
 export interface Destination {
   readonly id: string;
+  /** The source that it is connected to. */
+  readonly source: string;
   /** `ordering: user`. */
   readonly ordered: boolean;
   /** Its receiver and its configuration are left alone. */
   readonly steady: boolean;
   /** In the order in which they were set. */
   readonly secrets: readonly { readonly secret: string; readonly set: Asked }[];
+}
+
+/** Each event of the source is an obligation to these. */
+export function destinationsOf(all: readonly Destination[], source: string): readonly Destination[] {
+  return all.filter((one) => one.source === source);
 }
 
 /** When a change was requested, and when it was answered. */

@@ -1,10 +1,11 @@
 /** How each fault begins and ends. */
 import { clockOf } from './clocks.ts';
 import { passesFilter, type Asked, type Change } from './facts.ts';
-import { waysOf, type Fault, type Service } from './schedule.ts';
-import type { Stage } from './stage.ts';
+import { partiesOf, waysOf, type Fault, type Service } from './schedule.ts';
+import { untilStarted, type Stage } from './stage.ts';
+import { thisRelease } from '../support/upgrade/former-release.ts';
 import type { Weather } from '../support/network/network.ts';
-import { backOff, steadily } from '../support/steadily.ts';
+import { steadily } from '../support/steadily.ts';
 
 /** Ends the fault. */
 type End = () => Promise<void> | void;
@@ -20,18 +21,18 @@ export async function begin(stage: Stage, fault: Fault): Promise<End | undefined
   switch (kind) {
     case 'service killed': {
       await stage.kill(target);
-      return () => restart(stage, target);
+      return () => untilStarted(() => processOf(stage, target).restart());
     }
     case 'history lost': {
       await stage.kill(target);
       await stage.loseData(target);
-      return () => restart(stage, target);
+      return () => untilStarted(() => processOf(stage, target).restart());
     }
     case 'service stopped': {
       const stopped = stage.stop(target);
       await stopped.catch(() => undefined);
       return async () => {
-        await restart(stage, target);
+        await untilStarted(() => processOf(stage, target).restart());
         await stopped;
       };
     }
@@ -56,6 +57,13 @@ export async function begin(stage: Stage, fault: Fault): Promise<End | undefined
       return async () => {
         await node.emptyDisk();
         if (node.pid === undefined) await node.restart();
+      };
+    }
+    case 'rolled back': {
+      if (!stage.former) return undefined;
+      for (const replica of partiesOf(target)) await stage.replace(replica, stage.former);
+      return async () => {
+        for (const replica of partiesOf(target)) await stage.replace(replica, thisRelease);
       };
     }
     case 'replica joined':
@@ -133,18 +141,6 @@ function processOf({ replicas }: Stage, name: string) {
 
 function nodeOf({ cluster }: Stage, name: string) {
   return cluster.node(Number(name.replace('broker-', '')));
-}
-
-/** As a controller of Kubernetes, again where a start fails because Kafka is away. */
-async function restart(stage: Stage, name: string): Promise<void> {
-  const restarts = (): Promise<boolean> =>
-    processOf(stage, name)
-      .restart()
-      .then(
-        () => true,
-        () => false,
-      );
-  while (!(await restarts())) await backOff();
 }
 
 /** Four fifths of the time it is stopped, as on a machine that is far too busy. */

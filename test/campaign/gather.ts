@@ -53,12 +53,9 @@ export async function gather(
     deletions,
     episodes,
     trails: trailsOf({ entries, written: records, copies, logs }),
-    disruptions: [
-      ...logs.flatMap((log) => movesIn(log, names.deliveries)),
-      ...disruptionsOf('delivery', episodes),
-    ],
+    disruptions: [...movesIn(logs, names.deliveries), ...disruptionsOf('delivery', episodes)],
     routerDisruptions: [
-      ...logsOf(stage, 'router', episodes).flatMap((log) => movesIn(log, names.events)),
+      ...movesIn(logsOf(stage, 'router', episodes), names.events),
       ...disruptionsOf('router', episodes),
     ],
     explanations,
@@ -84,7 +81,7 @@ function disruptionsOf(service: Service, episodes: readonly Episode[]): Disrupti
 function logsOf(stage: Stage, service: Service, episodes: readonly Episode[]): LogLine[][] {
   return stage.pods[service].all.map(({ process }) => {
     const wrong = episodes.filter(({ fault }) => {
-      return setsClock(fault) && stage.replicas.get(fault.target)?.process === process;
+      return setsClock(fault) && stage.replicaOf.get(process) === fault.target;
     });
     return process.log.items.map((line) => rightTimes(line, wrong));
   });

@@ -1,71 +1,88 @@
-/** Sends calls at a steady rate to the replicas of ingest in turn, each again until it is accepted, and those of one user one after the other. */
+/** Sends calls at a steady rate to the replicas of ingest in turn, each batch again until it is accepted, and those of one user one after the other. */
+import { realTimers } from '@tailrace/testing';
 import { bodyOf, callOf, type NumberedCall } from '../support/oracle/calls.ts';
-import { backOff, steadily } from '../support/steadily.ts';
+import { backOff, pace } from '../support/steadily.ts';
 import type { Pod } from '../support/upgrade/pods.ts';
-import type { Send } from './facts.ts';
-import { writeKey, type Stage } from './stage.ts';
+import { destinationsOf, type Send } from './facts.ts';
+import { writeKeyOf, type Stage } from './stage.ts';
 
 export interface Load extends Disposable {
   readonly sends: readonly Send[];
-  /** Resolves when all calls are sent and accepted. */
-  readonly done: Promise<void>;
+  /** Sends no new calls. Resolves when all are accepted. */
+  finish(): Promise<void>;
 }
 
-export function startLoad(stage: Stage, events: number, lengthMs: number): Load {
-  const { cast, destinations, ledger, pods } = stage;
-  const users = cast.users.length;
-  const sends: Send[] = [];
-  const last = new Map<string, Promise<void>>();
-  const done = Promise.withResolvers<undefined>();
-  let ended = false;
+/** Each sends the calls of users of its own, in turn, and at most one of each in a batch. */
+const lanes = 15;
+/** So many calls a second are of the source that all kinds of destinations have. */
+const webPerSecond = 20;
+const batchEveryMs = 100;
+/** Then the client asks the next replica. */
+const answersWithinMs = 5_000;
 
-  const send = async (
-    call: NumberedCall,
-    number: number,
-    before: Promise<void> | undefined,
-  ): Promise<void> => {
-    await before;
-    const sent: Send = { number, call, askedAt: Date.now() };
-    sends.push(sent);
-    const body = bodyOf(call);
-    for (const { id } of destinations) {
-      ledger.owe({ eventId: call.messageId, destinationId: id, body });
-    }
-    while (!ended && !(await accepts(pods.ingest.next(), call))) await backOff();
-    if (!ended) sent.acceptedAt = Date.now();
-  };
-  let number = 0;
-  const everyMs = lengthMs / events;
+/** @param ratePerSecond of calls */
+export function startLoad({ cast, destinations, ledger, pods }: Stage, ratePerSecond: number): Load {
+  const users = cast.users.length;
+  const most = Math.floor(users / lanes);
+  const webLanes = Math.ceil(Math.min(1, webPerSecond / ratePerSecond) * lanes);
+  const sends: Send[] = [];
   const startedAt = Date.now();
-  // A busy machine is late; then several are due.
-  const sending = steadily(Math.min(everyMs, 100), () => {
-    while (number < events && startedAt + number * everyMs <= Date.now()) {
-      const call = callOf(number, users);
-      last.set(call.userId, send(call, number, last.get(call.userId)));
-      number += 1;
+  let finishedAt = Infinity;
+  let ended = false;
+  const goesOn = (): boolean => !ended;
+
+  const run = async (lane: number): Promise<void> => {
+    const source = lane < webLanes ? 'web' : 'bulk';
+    const audience = destinationsOf(destinations, source);
+    const isDue = (number: number): boolean =>
+      startedAt + (number * 1_000) / ratePerSecond <= Math.min(Date.now(), finishedAt);
+    for (let number = lane; goesOn();) {
+      const batch: Send[] = [];
+      for (; batch.length < most && isDue(number); number += lanes) {
+        const call = callOf(number, users);
+        const body = bodyOf(call);
+        for (const { id } of audience) ledger.owe({ eventId: call.messageId, destinationId: id, body });
+        batch.push({ number, source, call, askedAt: Date.now() });
+      }
+      if (batch.length === 0 && finishedAt < Infinity) return;
+      if (batch.length > 0) {
+        sends.push(...batch);
+        const calls = batch.map(({ call }) => call);
+        while (goesOn() && !(await accepts(pods.ingest.next(), writeKeyOf(source), calls))) await backOff();
+        if (goesOn()) for (const sent of batch) sent.acceptedAt = Date.now();
+      }
+      if (batch.length < most) await pace(batchEveryMs);
     }
-    if (number < events) return;
-    sending[Symbol.dispose]();
-    void Promise.all(last.values()).then(() => {
-      done.resolve(undefined);
-    });
-  });
+  };
+  const running = Promise.all(Array.from({ length: lanes }, (_, lane) => run(lane)));
   return {
     sends,
-    done: done.promise,
+    async finish() {
+      finishedAt = Date.now();
+      await running;
+    },
     [Symbol.dispose]() {
       ended = true;
-      sending[Symbol.dispose]();
     },
   };
 }
 
-async function accepts(pod: Pod | undefined, call: NumberedCall): Promise<boolean> {
+async function accepts(
+  pod: Pod | undefined,
+  writeKey: string,
+  batch: readonly NumberedCall[],
+): Promise<boolean> {
   if (!pod) return false;
   const headers = { authorization: `Basic ${btoa(`${writeKey}:`)}` };
-  const body = JSON.stringify({ batch: [call] });
-  return fetch(`${pod.url}/v1/batch`, { method: 'POST', headers, body }).then(
-    async (response) => (await response.text()) === '{"success":true}',
-    () => false,
-  );
+  const late = new AbortController();
+  const timer = realTimers.setTimeout(() => {
+    late.abort();
+  }, answersWithinMs);
+  const body = JSON.stringify({ batch });
+  return fetch(`${pod.url}/v1/batch`, { method: 'POST', headers, body, signal: late.signal })
+    .then(async (response) => (await response.text()) === '{"success":true}')
+    .catch(() => false)
+    .finally(() => {
+      realTimers.clearTimeout(timer);
+    });
 }

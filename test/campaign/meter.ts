@@ -7,6 +7,13 @@ import type { Reading } from './facts.ts';
 
 export class Meter {
   readonly readings: Reading[] = [];
+  /** When each process of another release was started. */
+  readonly #ignored = new Map<ServiceProcess, number>();
+
+  /** Its counters may have other names. */
+  ignore(process: ServiceProcess): void {
+    this.#ignored.set(process, Date.now());
+  }
 
   /**
    * Reads the metrics of a process, then ends it.
@@ -20,13 +27,14 @@ export class Meter {
       return;
     }
     const readAt = Date.now();
-    const series = await seriesOf(process);
+    const ignoredFrom = this.#ignored.get(process);
+    const series = ignoredFrom === undefined ? await seriesOf(process) : undefined;
     try {
       await end();
     } finally {
       const { name } = process;
       // Where it could not be read, nothing is known of what it has counted.
-      const from = series ? readAt : -Infinity;
+      const from = series ? readAt : (ignoredFrom ?? -Infinity);
       this.readings.push({ service: name, from, until: Date.now(), isIdle, series: series ?? [] });
     }
   }

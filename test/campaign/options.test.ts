@@ -8,11 +8,18 @@ function read(...args: string[]): Options {
   return line.options;
 }
 
-test('the length is in minutes or in hours, and the number of events follows from it', () => {
-  const { lengthMs, events } = read('--seed', '7', '--minutes', '3');
-  assert.deepEqual([lengthMs, events], [180_000, 1_800]);
-  assert.equal(read('--hours', '2', '--events', '1_000_000').lengthMs, 7_200_000);
-  assert.equal(read('--hours', '2', '--events', '1_000_000').events, 1_000_000);
+test('the length is in minutes or in hours, and the load is a rate or a number of events', () => {
+  const { lengthMs, ratePerSecond } = read('--seed', '7', '--minutes', '3');
+  assert.deepEqual([lengthMs, ratePerSecond], [180_000, 10]);
+  assert.equal(read('--hours', '2').lengthMs, 7_200_000);
+  assert.equal(read('--minutes', '3', '--rate', '300').ratePerSecond, 300);
+  assert.equal(read('--hours', '1', '--events', '1_080_000').ratePerSecond, 300);
+});
+
+test('seeds are one, a range or a list', () => {
+  assert.deepEqual(read().seeds, [1]);
+  assert.deepEqual(read('--seed', '7').seeds, [7]);
+  assert.deepEqual(read('--seeds', '1..3, 7').seeds, [1, 2, 3, 7]);
 });
 
 test('kinds of faults and single ones are chosen', () => {
@@ -30,6 +37,7 @@ test('a mistake is answered with the usage', () => {
   for (const args of [
     ['--only', 'earthquake'],
     ['--minutes', '0'],
+    ['--seeds', '1..x'],
     ['--speed', '7'],
   ]) {
     const line = readCommandLine(args);

@@ -16,6 +16,7 @@ const secrets = [
 ];
 const destinations = ['plain', 'ordered'].map((id) => ({
   id,
+  source: 'web',
   ordered: id === 'ordered',
   steady: id === 'plain',
   secrets,
@@ -59,7 +60,7 @@ function plot(): Plot {
   return {
     sends: numbers.map((number) => {
       const askedAt = start + number * 1_000;
-      return { number, call: callOf(number, users), askedAt, acceptedAt: askedAt + 10 };
+      return { number, source: 'web', call: callOf(number, users), askedAt, acceptedAt: askedAt + 10 };
     }),
     entries: numbers.flatMap((number) =>
       destinations.flatMap(({ id }) => request(number, id, number * 1_000 + 50)),
@@ -231,6 +232,26 @@ test('an event that overtakes an earlier one of its user is found where order is
   ]);
   // Partitions were added to `events` between the two.
   Object.assign(fourth ?? {}, { eventPartition: 1 });
+  assert.deepEqual(found(planted), []);
+});
+
+test('an event that is routed again to an added partition may overtake there', () => {
+  const planted = plot();
+  const isLate = isOf(2, 'ordered');
+  const late = planted.entries.filter((entry) => !isLate(entry));
+  const moved = written(4, 'ordered', 0, 4_020);
+  const records = [...planted.written, { ...moved, partition: 1 }];
+  const routerDisruptions: Disruption[] = [
+    { kind: 'moved', partitions: new Set([0]), from: start + 4_000, until: start + 4_100 },
+  ];
+  const entries = [...late, ...request(2, 'ordered', 4_500)];
+  assert.deepEqual(found({ ...planted, entries, written: records, routerDisruptions }), []);
+});
+
+test('a repeated call that is routed again from another partition of `events` needs no other cause', () => {
+  const planted = plot();
+  const again = { ...written(3, 'plain', 20, 9_000), eventPartition: 1 };
+  planted.written.push(again);
   assert.deepEqual(found(planted), []);
 });
 

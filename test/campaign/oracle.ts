@@ -6,7 +6,7 @@ import { judge, type Arrival } from '../support/oracle/oracle.ts';
 import { busyReceiverMs, explainRepeats, type Cause, type Trail } from '../support/oracle/repeats.ts';
 import { possibleTimes } from './clocks.ts';
 import { wrongCounts } from './counts.ts';
-import { passesFilter, type Change, type Facts, type Send, type Written } from './facts.ts';
+import { destinationsOf, passesFilter, type Change, type Facts, type Send, type Written } from './facts.ts';
 
 export interface Violation {
   readonly rule: Rule;
@@ -72,9 +72,10 @@ export function judgeCampaign(facts: Facts): Verdict {
 
 /** Every accepted event is delivered, dead or decided against, for each destination; all bytes are right. */
 function conserved({ sends, destinations, entries, decisions, written }: Facts): Violation[] {
-  const obligations = sends.flatMap(({ call }) => {
+  const obligations = sends.flatMap(({ call, source }) => {
     const body = bodyOf(call);
-    return destinations.map(({ id }) => ({ eventId: call.messageId, destinationId: id, body }));
+    const owed = destinationsOf(destinations, source);
+    return owed.map(({ id }) => ({ eventId: call.messageId, destinationId: id, body }));
   });
   const bodies = new Map(obligations.map((one) => [owedTo(one), one.body]));
   const arrivals = entries.filter(isEvent).flatMap((entry): Arrival[] => {
@@ -211,8 +212,12 @@ function inOrder({ sends, destinations, entries, decisions, written }: Facts): V
   const firstRequest = firstOf(entries.filter(({ what }) => what === 'asked'));
   const firstEnd = firstOf(entries.filter(({ what }) => isEnd(what)));
   const first = new Map<string, Written>();
+  // Routed again after partitions were added: there its request does not wait for those before it here.
+  const elsewhere = new Set<string>();
   for (const record of written.toSorted(byPosition)) {
+    const { partition } = first.get(owedTo(record)) ?? record;
     if (!first.has(owedTo(record))) first.set(owedTo(record), record);
+    else if (record.partition !== partition) elsewhere.add(owedTo(record));
   }
   const lines = Map.groupBy(
     [...first.values()].filter((record) => sent.has(record.eventId) && !decided.has(owedTo(record))),
@@ -229,7 +234,7 @@ function inOrder({ sends, destinations, entries, decisions, written }: Facts): V
         const says = `${owedTo(later)} was routed after ${earlier.eventId}, and accepted before`;
         found.push({ rule: 'out of order', says });
       }
-      if (!ordered.has(later.destinationId)) continue;
+      if (!ordered.has(later.destinationId) || elsewhere.has(owedTo(later))) continue;
       const began = firstRequest.get(owedTo(later)) ?? Infinity;
       if (began >= (firstEnd.get(owedTo(earlier)) ?? Infinity)) continue;
       const says = `${owedTo(later)} was sent at ${clock(began)}, before ${earlier.eventId} had ended`;
@@ -239,10 +244,15 @@ function inOrder({ sends, destinations, entries, decisions, written }: Facts): V
   return found;
 }
 
-/** An event is routed to a destination again only where a router was disturbed. */
+/**
+ * An event is routed to a destination again only where a router was disturbed, or where its call was sent again and is in another
+ * partition, because some were added: repeats are recognised within a partition.
+ */
 function routedOnce({ written, routerDisruptions, episodes }: Facts): Violation[] {
-  const all = Map.groupBy(written, owedTo);
-  return [...all].flatMap(([owed, records]) => {
+  const all = Map.groupBy(written, (record) => `${owedTo(record)} ${record.eventPartition}`);
+  return [...all.values()].flatMap((records) => {
+    const [{ eventId, destinationId }] = records as [Written, ...Written[]];
+    const owed = owedTo({ eventId, destinationId });
     const times = records.map(({ at }) => at).sort((a, b) => a - b);
     return times.slice(1).flatMap((again, nth): Violation[] => {
       const before = times[nth] ?? NaN;
@@ -321,12 +331,13 @@ function inTime({ entries, changes }: Facts): Violation[] {
 }
 
 /** What the API says of an event is what happened. */
-function explained({ entries, decisions, explanations, destinations }: Facts): Violation[] {
+function explained({ sends, entries, decisions, explanations, destinations }: Facts): Violation[] {
+  const sent = new Map(sends.map((send) => [idOf(send), send]));
   const delivered = new Set(entries.filter(({ what }) => what === 'delivered').map(owedTo));
   const dead = new Set(entries.filter(({ what }) => what === 'dead').map(owedTo));
   const decided = new Set(decisions.map(owedTo));
   return explanations.flatMap(({ eventId, ends }) =>
-    destinations.flatMap(({ id }): Violation[] => {
+    destinationsOf(destinations, sent.get(eventId)?.source ?? '').flatMap(({ id }): Violation[] => {
       const owed = owedTo({ eventId, destinationId: id });
       const says = ends[id] ?? 'nothing';
       const isTrue =

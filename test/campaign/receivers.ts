@@ -1,11 +1,19 @@
 /** The receivers of a campaign. */
 import * as answers from '../support/receivers/answers.ts';
 
-/** What each receiver is like, and its destination. */
-export const receivers: Readonly<
-  Record<string, { readonly answer?: () => answers.Answer; readonly ordered?: true }>
-> = {
-  steady: {},
+interface Nature {
+  readonly answer?: () => answers.Answer;
+  readonly ordered?: true;
+  /** Its receiver and its configuration are left alone. */
+  readonly steady?: true;
+  /** The source of its events; default `web`. */
+  readonly source?: 'bulk';
+}
+
+/** What each receiver is like, and its destination. Most events of a campaign are of the source `bulk`, which has one destination. */
+export const receivers: Readonly<Record<string, Nature>> = {
+  steady: { steady: true },
+  bulk: { steady: true, source: 'bulk' },
   slow: { answer: () => answers.delayed(300, answers.status(200)) },
   ordered: { answer: () => (Math.random() < 0.1 ? answers.status(503) : answers.status(200)), ordered: true },
   failing: { answer: failOften },

@@ -6,15 +6,8 @@ import { begin } from './faults.ts';
 import { explain, gather } from './gather.ts';
 import { startLoad } from './load.ts';
 import { judgeCampaign, type Verdict } from './oracle.ts';
-import { heldBy, partiesOf, type Cast, type Fault } from './schedule.ts';
+import { heldBy, partiesOf, type Fault, type Plan } from './schedule.ts';
 import { openStage, type Stage } from './stage.ts';
-
-export interface Plan {
-  readonly cast: Cast;
-  readonly faults: readonly Fault[];
-  readonly events: number;
-  readonly lengthMs: number;
-}
 
 export interface Outcome {
   readonly facts: Facts;
@@ -26,11 +19,11 @@ export interface Outcome {
 }
 
 export async function runCampaign(plan: Plan, say: (line: string) => void): Promise<Outcome> {
-  const { cast, faults, events, lengthMs } = plan;
-  await using stage = await openStage(cast, faults);
-  using load = startLoad(stage, events, lengthMs);
-  const { episodes, notRun, crashes } = await disturb(stage, faults, say);
-  await load.done;
+  const { ratePerSecond, lengthMs } = plan;
+  await using stage = await openStage(plan);
+  using load = startLoad(stage, ratePerSecond);
+  const [{ episodes, notRun, crashes }] = await Promise.all([disturb(stage, plan, say), pace(lengthMs)]);
+  await load.finish();
   say('all calls are accepted; waiting for the deliveries');
   // While there is progress, it is waited for.
   for (let before = Infinity; stage.ledger.open > 0 && stage.ledger.open < before;) {
@@ -58,8 +51,15 @@ export async function runCampaign(plan: Plan, say: (line: string) => void): Prom
   return { facts, verdict: judgeCampaign(facts), notRun, logs };
 }
 
+/** In which the effect of a fault that is apart from the next one is seen. */
+const apartMs = 10_000;
+
 /** Each fault begins when it is due and when the faults before that held the same have settled. */
-async function disturb(stage: Stage, faults: readonly Fault[], say: (line: string) => void) {
+async function disturb(
+  stage: Stage,
+  { faults, apart = false }: Pick<Plan, 'faults' | 'apart'>,
+  say: (line: string) => void,
+) {
   const episodes: Episode[] = [];
   const notRun: Fault[] = [];
   const crashes: string[] = [];
@@ -69,6 +69,7 @@ async function disturb(stage: Stage, faults: readonly Fault[], say: (line: strin
   const run = async (fault: Fault, before: Promise<unknown>): Promise<void> => {
     await pace(Math.max(0, startedAt + fault.atMs - Date.now()));
     await before;
+    if (apart) await pace(apartMs);
     const beganAt = Date.now();
     const says = `${fault.id}: ${fault.kind}, ${fault.target}`;
     try {
@@ -90,7 +91,7 @@ async function disturb(stage: Stage, faults: readonly Fault[], say: (line: strin
     }
   };
   const running = faults.map((fault) => {
-    const held = heldBy(fault);
+    const held = apart ? ['everything'] : heldBy(fault);
     const ended = run(fault, Promise.all(held.map(async (thing) => settled.get(thing))));
     for (const thing of held) settled.set(thing, ended);
     return ended;

@@ -21,12 +21,25 @@ export interface Fault {
   /** Its place in the whole schedule, also where others are left out. */
   readonly id: number;
   readonly kind: Kind;
-  /** `delivery-1`, `broker-2`, a destination, a user; `a>b` is what `a` sends to `b`, and `a|b` is both ways. */
+  /** `delivery-1`, `broker-2`, a destination, a user; `a>b` is what `a` sends to `b`, `a|b` is both ways, and `a+b` is one after the other. */
   readonly target: string;
   /** When it begins, at the earliest, since the start of the load. */
   readonly atMs: number;
   /** From its begin to its end. */
   readonly durationMs: number;
+}
+
+export interface Plan {
+  readonly cast: Cast;
+  readonly faults: readonly Fault[];
+  /** Calls. */
+  readonly ratePerSecond: number;
+  /** The load lasts longer where faults do. */
+  readonly lengthMs: number;
+  /** Each fault begins some time after the recovery from the one before, so that its effect can be measured. */
+  readonly apart?: boolean;
+  /** A commit, for the faults that need the release before; default: that of the test of upgrades. */
+  readonly before?: string | undefined;
 }
 
 interface Nature {
@@ -79,6 +92,13 @@ export const natures = {
     targets: () => ['router', 'delivery'],
     lastsMs: [2_000, 10_000],
     holds: (target) => [`another ${target}`],
+  },
+  // A rolling update to the release before, and the upgrade from it.
+  'rolled back': {
+    weight: 1,
+    targets: (cast) => services.map((service) => replicasOf(cast, [service]).join('+')),
+    lastsMs: [3_000, 15_000],
+    holds: partiesOf,
   },
   'clock jumped': {
     weight: 1,
@@ -189,6 +209,23 @@ export function draw({ seed, cast, lengthMs, everyMs, kinds: wanted = kinds }: D
   return faults;
 }
 
+/** Each kind in turn, so many times. They are due at once, for a run that lets each one wait for the recovery from the one before. */
+export function drawApart(
+  { seed, cast, kinds: wanted = kinds }: Omit<Draw, 'lengthMs' | 'everyMs'>,
+  rounds: number,
+): readonly Fault[] {
+  const random = seeded(seed);
+  const turns = Array.from({ length: rounds }, (_, round) => wanted.map((kind) => ({ kind, round })));
+  return turns.flat().flatMap(({ kind, round }, nth): Fault[] => {
+    const { targets, lastsMs, once }: Nature = natures[kind];
+    const all = targets(cast);
+    const [least, most] = lastsMs;
+    const durationMs = Math.round(least + random() * (most - least));
+    const target = all[once ? round : Math.floor(random() * all.length)];
+    return target === undefined ? [] : [{ id: nth + 1, kind, target, atMs: calmMs, durationMs }];
+  });
+}
+
 /** What the fault holds; see {@link Nature.holds}. */
 export function heldBy({ kind, target }: Fault): readonly string[] {
   return natures[kind].holds(target);
@@ -196,7 +233,7 @@ export function heldBy({ kind, target }: Fault): readonly string[] {
 
 /** The parties that a target names. */
 export function partiesOf(target: string): readonly string[] {
-  return target.split(/[|>]/);
+  return target.split(/[|>+]/);
 }
 
 /** Each way from a party to another that a target names. */

@@ -21,19 +21,19 @@ import { openLedger, type Ledger } from '../support/oracle/ledger.ts';
 import { tailrace } from '../support/processes/cli.ts';
 import { openClock, type ProcessClock } from '../support/processes/clock.ts';
 import { adminToken, askAt, secretKey, type Asked as Request } from '../support/processes/control.ts';
-import type { Environment } from '../support/processes/process.ts';
+import type { Environment, ServiceProcess } from '../support/processes/process.ts';
 import * as answers from '../support/receivers/answers.ts';
 import { backOff } from '../support/steadily.ts';
-import { thisRelease } from '../support/upgrade/former-release.ts';
+import { formerRelease, thisRelease, type Release } from '../support/upgrade/former-release.ts';
 import { PodSet, type Pod } from '../support/upgrade/pods.ts';
 import { setsClock } from './clocks.ts';
 import type { Asked, Change, Decided, Deletion, Destination } from './facts.ts';
 import { Meter } from './meter.ts';
 import { receivers } from './receivers.ts';
-import { brokersOf, replicasOf, services, type Cast, type Fault, type Service } from './schedule.ts';
+import { brokersOf, replicasOf, services, type Cast, type Plan, type Service } from './schedule.ts';
 
-export const writeKey = 'wk_campaign';
-const sourceId = 'web';
+export const writeKeyOf = (source: string): string => `wk_${source}_of_the_campaign`;
+const sources = ['web', 'bulk'];
 /** Attempts for a minute, so that most receivers that were down get all events. */
 const retrySchedule = '1s,2s,2s,5s,5s,5s,10s,10s,10s,10s';
 export const retryDelaysMs = [1_000, 2_000, 5_000, 10_000];
@@ -63,6 +63,8 @@ export interface Stage extends AsyncDisposable {
   readonly pods: Readonly<Record<Service, PodSet>>;
   /** By name: `delivery-1`. */
   readonly replicas: ReadonlyMap<string, Pod>;
+  /** The replica that a process is or was. */
+  readonly replicaOf: ReadonlyMap<ServiceProcess, string>;
   /** Of the replicas whose clock a fault sets, where libfaketime can be had. */
   readonly clocks: ReadonlyMap<string, ProcessClock>;
   /** Of the brokers whose disk a fault slows down, where there is a C compiler. */
@@ -80,6 +82,10 @@ export interface Stage extends AsyncDisposable {
   stop(replica: string): Promise<void>;
   /** Ends all with SIGTERM, when nothing is left to be done. Resolves with what went wrong. */
   stopAll(): Promise<readonly string[]>;
+  /** The release before, where a fault needs it and it can be had. */
+  readonly former: Release | undefined;
+  /** Ends it with SIGTERM, and starts this release in its place. */
+  replace(replica: string, release: Release): Promise<void>;
   /** Starts one more replica, and resolves with the function that stops it. */
   join(service: Service): Promise<() => Promise<void>>;
   /** Sends a request to a replica of control until it is accepted. */
@@ -93,7 +99,11 @@ export interface Stage extends AsyncDisposable {
   settled(replicas: readonly string[]): Promise<void>;
 }
 
-export async function openStage(cast: Cast, faults: readonly Fault[]): Promise<Stage> {
+export async function openStage({
+  cast,
+  faults,
+  before,
+}: Pick<Plan, 'cast' | 'faults' | 'before'>): Promise<Stage> {
   await using opened = new AsyncDisposableStack();
   const brokerNames = brokersOf(cast);
   const others = services.map((service) => `another-${service}`);
@@ -126,19 +136,20 @@ export async function openStage(cast: Cast, faults: readonly Fault[]): Promise<S
   const ledger = opened.use(await openLedger(kafka, names.deliveriesDead));
   const down = new Set<string>();
   const destinations: Mutable<Destination & { url: string }>[] = [];
-  for (const [id, { answer = () => answers.status(200), ordered = false }] of Object.entries(receivers)) {
+  for (const [id, nature] of Object.entries(receivers)) {
+    const { answer = () => answers.status(200), ordered = false, steady = false, source = 'web' } = nature;
     const receiver = await ledger.receive(() => id, {
       answer: () => (down.has(id) ? answers.reset : answer()),
     });
     const first = { secret: `secret-of-${id}-1`, set: { askedAt: 0, answeredAt: 0 } };
-    destinations.push({ id, ordered, steady: id === 'steady', secrets: [first], url: receiver.url });
+    destinations.push({ id, source, ordered, steady, secrets: [first], url: receiver.url });
   }
   await applyConfiguration(kafka, names.config, {
-    sources: [{ id: sourceId, writeKeys: [writeKey], enabled: true }],
-    destinations: destinations.map(({ id, ordered, secrets, url }): Configured => {
+    sources: sources.map((id) => ({ id, writeKeys: [writeKeyOf(id)], enabled: true })),
+    destinations: destinations.map(({ id, source, ordered, secrets, url }): Configured => {
       const settings = { sharedSecret: secrets[0]?.secret ?? '', webhooks: [{ url }] };
       const order = ordered && { ordering: 'user' as const };
-      return { id, type: 'Webhooks', enabled: true, sources: [sourceId], settings, ...order };
+      return { id, type: 'Webhooks', enabled: true, sources: [source], settings, ...order };
     }),
   });
   const decisions: Decided[] = [];
@@ -166,7 +177,13 @@ export async function openStage(cast: Cast, faults: readonly Fault[]): Promise<S
     if (clock) clocks.set(target, opened.use(clock));
   }
   const preload = pathToFileURL(path.join(import.meta.dirname, '../support/network/hosts.ts')).href;
+  const environments = new Map<string, Environment>();
   const environmentOf = async (party: string): Promise<Environment> => {
+    const env = environments.get(party) ?? (await openEnvironment(party));
+    environments.set(party, env);
+    return env;
+  };
+  const openEnvironment = async (party: string): Promise<Environment> => {
     const hosts: Record<string, string> = {};
     for (const [place, { namedPort }] of cluster.nodes.entries()) {
       const broker = brokerNames[place] ?? '';
@@ -197,18 +214,25 @@ export async function openStage(cast: Cast, faults: readonly Fault[]): Promise<S
     control: opened.use(new PodSet('control', folder)),
   };
   const replicas = new Map<string, Pod>();
+  const replicaOf = new Map<ServiceProcess, string>();
   const meter = new Meter();
   const podOf = (replica: string): Pod => {
     const pod = replicas.get(replica);
     if (!pod) throw new RangeError(`there is no replica ${replica}`);
     return pod;
   };
-  for (const service of services) {
-    for (const [place, party] of replicasOf(cast, [service]).entries()) {
-      replicas.set(party, await pods[service].start(thisRelease, await environmentOf(party), place + 1));
-    }
-  }
-  const environmentOfAnother = new Map<Service, Environment>();
+  const from = before === undefined ? {} : { TAILRACE_UPGRADE_FROM: before };
+  const former = faults.some(({ kind }) => kind === 'rolled back')
+    ? await formerRelease({ ...process.env, ...from }).catch(() => undefined)
+    : undefined;
+  const start = async (replica: string, release: Release): Promise<void> => {
+    const [service = '', place] = replica.split('-');
+    const pod = await pods[service as Service].start(release, await environmentOf(replica), Number(place));
+    if (release !== thisRelease) meter.ignore(pod.process);
+    replicas.set(replica, pod);
+    replicaOf.set(pod.process, replica);
+  };
+  for (const replica of replicasOf(cast)) await start(replica, thisRelease);
   const ask = async (request: Request): Promise<Asked> => {
     const askedAt = Date.now();
     for (;;) {
@@ -232,9 +256,11 @@ export async function openStage(cast: Cast, faults: readonly Fault[]): Promise<S
     ledger,
     pods,
     replicas,
+    replicaOf,
     clocks,
     disks,
     meter,
+    former,
     destinations,
     changes: [],
     deletions: [],
@@ -261,9 +287,16 @@ export async function openStage(cast: Cast, faults: readonly Fault[]): Promise<S
       }
       return failures;
     },
+    async replace(replica, release) {
+      const pod = podOf(replica);
+      const set = pods[pod.process.name as Service];
+      const stopped = meter.beforeEnd(pod.process, () => set.stop(pod));
+      await stopped.catch(() => undefined);
+      await untilStarted(() => start(replica, release));
+      await stopped;
+    },
     async join(service) {
-      const env = environmentOfAnother.get(service) ?? (await environmentOf(`another-${service}`));
-      environmentOfAnother.set(service, env);
+      const env = await environmentOf(`another-${service}`);
       const pod = await pods[service].start(thisRelease, env, cast.replicas[service] + 1);
       return () => meter.beforeEnd(pod.process, () => pods[service].stop(pod));
     },
@@ -294,6 +327,16 @@ export async function openStage(cast: Cast, faults: readonly Fault[]): Promise<S
     },
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   };
+}
+
+/** As a controller of Kubernetes, again where a start fails because Kafka is away. */
+export async function untilStarted(start: () => Promise<void>): Promise<void> {
+  const starts = (): Promise<boolean> =>
+    start().then(
+      () => true,
+      () => false,
+    );
+  while (!(await starts())) await backOff();
 }
 
 async function isReady({ process }: Pod): Promise<boolean> {

@@ -6,9 +6,9 @@ import { runCampaign } from '../campaign/run.ts';
 import type { Fault } from '../campaign/schedule.ts';
 import { castOf } from '../campaign/stage.ts';
 
-const events = 200;
+const ratePerSecond = 10;
 const lengthMs = 20_000;
-const users = 10;
+const users = 15;
 
 const faults: readonly Fault[] = [
   { id: 1, kind: 'service killed', target: 'router-1', atMs: 2_000, durationMs: 500 },
@@ -18,12 +18,12 @@ const faults: readonly Fault[] = [
 ];
 
 test('a short campaign breaks no promise', async (t) => {
-  const plan = { cast: castOf(1, users), faults, events, lengthMs };
+  const plan = { cast: castOf(1, users), faults, ratePerSecond, lengthMs };
   const outcome = await runCampaign(plan, (line) => {
     t.diagnostic(line);
   });
-  t.diagnostic(renderTable(figuresOf(outcome)));
+  t.diagnostic(renderTable(figuresOf(outcome, plan)));
   const { facts, verdict } = outcome;
   assert.deepEqual(verdict.violations, []);
-  assert.deepEqual([facts.sends.length, facts.episodes.length], [events, faults.length]);
+  assert.equal(facts.episodes.length, faults.length);
 });
