@@ -7,7 +7,13 @@ import { doctorServiceSettings } from '../settings.ts';
 import { checkDestinations } from './destinations.ts';
 import { findingsAbout, type Finding } from './finding.ts';
 import { isForeign, replicaFindings } from './replicas/findings.ts';
-import { lookAtAll, request, type ReplicaReport } from './replicas/look.ts';
+import {
+  isRefused,
+  lookAtAll,
+  requestPatiently,
+  responseTimeoutMs,
+  type ReplicaReport,
+} from './replicas/look.ts';
 import { parseTarget, resolve, type Replica, type Target } from './replicas/targets.ts';
 
 const control = findingsAbout('control');
@@ -52,12 +58,13 @@ export async function checkServices(context: CommandContext, plan: Plan): Promis
   const [ofControl, ofIngest, named, local] = await Promise.all([
     plan.control === undefined ? [] : checkControl(context, plan.control),
     plan.ingest === undefined ? [] : checkIngest(plan.ingest),
-    lookAtAll([...resolved.replicas, ...plan.probes]),
+    lookAtAll([...resolved.replicas, ...plan.probes], responseTimeoutMs, requestPatiently),
     lookAtAll(plan.local),
   ]);
   const foreign = plan.isGuessed ? local.filter((report) => isForeign(report, plan.prefix)) : [];
   const own = local.filter((report) => !foreign.includes(report));
-  const [absent, present] = [own.filter(isAbsent), own.filter((report) => !isAbsent(report))];
+  // Normal where services run elsewhere.
+  const [absent, present] = [own.filter(isRefused), own.filter((report) => !isRefused(report))];
   const replicas = [...named, ...present];
   return {
     findings: [
@@ -157,7 +164,7 @@ async function resolveAll(targets: readonly Target[]) {
 }
 
 async function checkControl(context: CommandContext, url: string): Promise<Finding[]> {
-  const response = await request(`${url}/openapi.json`);
+  const response = await requestPatiently(`${url}/openapi.json`);
   if (typeof response === 'string') {
     const hint = 'Start it, or set TAILRACE_URL to its address.';
     return [control.fail(`${url} cannot be reached: ${response}.`, hint)];
@@ -180,15 +187,10 @@ async function checkControl(context: CommandContext, url: string): Promise<Findi
 
 /** Any response is ok: its replicas show whether ingest is ready. */
 async function checkIngest(url: string): Promise<Finding[]> {
-  const response = await request(url);
+  const response = await requestPatiently(url);
   if (typeof response !== 'string') return [ingest.ok(`${url} responds`)];
   const hint = 'Start it, or set its address with --ingest.';
   return [ingest.fail(`${url} cannot be reached: ${response}.`, hint)];
-}
-
-/** Nothing responds at a port of `npm start`, which is normal where services run elsewhere. */
-function isAbsent({ state, reason }: ReplicaReport): boolean {
-  return state === 'silent' && reason === 'nothing listens on this port';
 }
 
 /** Default ports may be used by another installation on this machine, which is then not looked at. */

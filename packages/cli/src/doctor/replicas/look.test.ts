@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createServer, type RequestListener } from 'node:http';
+import { createServer, request, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { limitMs } from '@tailrace/testing';
-import { lookAtAll } from './look.ts';
+import { lookAtAll, requestPatiently } from './look.ts';
 
-async function serve(listener: RequestListener) {
-  const server = createServer(listener).listen(0, '127.0.0.1');
+async function serve(listener: RequestListener, port = 0) {
+  const server = createServer(listener).listen(port, '127.0.0.1');
   await once(server, 'listening');
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
@@ -140,4 +140,14 @@ test('replicas that hang, send without end or are gone are silent, and hold up n
   await closed[Symbol.asyncDispose]();
   const [gone] = await lookAtAll([{ service: 'router', url: closed.url }], limitMs);
   assert.deepEqual([gone?.state, gone?.reason], ['silent', 'nothing listens on this port']);
+});
+
+test('a replica that refuses at first, as network policies do to a new pod, is asked again', async () => {
+  const closed = await serve(healthy);
+  await closed[Symbol.asyncDispose]();
+  const reports = lookAtAll([{ service: 'router', url: closed.url }], limitMs, requestPatiently);
+  // Sent after those of the look.
+  await once(request(closed.url).end(), 'error');
+  await using _ = await serve(healthy, Number(new URL(closed.url).port));
+  assert.equal((await reports)[0]?.state, 'ready');
 });

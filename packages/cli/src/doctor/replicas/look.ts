@@ -1,4 +1,5 @@
 /** Looks at replicas: `/readyz` and `/metrics` of each, many at the same time, with limits on time and memory. */
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Readiness } from '@tailrace/service';
 import { inParallel } from '../../in-parallel.ts';
 import { readMetrics, type ReplicaMetrics } from './metrics-text.ts';
@@ -23,18 +24,30 @@ export const responseTimeoutMs = 5_000;
 const atTheSameTime = 50;
 const mostBytes = 4 * 2 ** 20;
 
+const refused = 'nothing listens on this port';
+const againAfterMs = 500;
+
 /** In the order of `replicas`. */
 export function lookAtAll(
   replicas: readonly Replica[],
   timeoutMs = responseTimeoutMs,
+  ask = request,
 ): Promise<ReplicaReport[]> {
-  return inParallel(atTheSameTime, replicas, (replica) => lookAt(replica, timeoutMs));
+  return inParallel(atTheSameTime, replicas, (replica) => lookAt(replica, timeoutMs, ask));
 }
 
-async function lookAt({ service, url }: Replica, timeoutMs: number): Promise<ReplicaReport> {
+export function isRefused({ state, reason }: ReplicaReport): boolean {
+  return state === 'silent' && reason === refused;
+}
+
+async function lookAt(
+  { service, url }: Replica,
+  timeoutMs: number,
+  ask: typeof request,
+): Promise<ReplicaReport> {
   const [ready, metrics] = await Promise.all([
-    request(`${url}/readyz`, timeoutMs),
-    request(`${url}/metrics`, timeoutMs),
+    ask(`${url}/readyz`, timeoutMs),
+    ask(`${url}/metrics`, timeoutMs),
   ]);
   if (typeof ready === 'string') return { service, url, state: 'silent', reason: ready };
   const read = typeof metrics !== 'string' && metrics.status === 200 ? readMetrics(metrics.body) : undefined;
@@ -99,8 +112,22 @@ export async function request(
     if (error instanceof DOMException) return `no response within ${timeoutMs / 1_000} s`;
     const { cause = error } = error as Error;
     const { code, message } = cause as NodeJS.ErrnoException;
-    return code === 'ECONNREFUSED' ? 'nothing listens on this port' : (code ?? message);
+    return code === 'ECONNREFUSED' ? refused : (code ?? message);
   }
+}
+
+/** As `request`, but asks again where it is refused: network policies may let a new pod in seconds after it has started. */
+export async function requestPatiently(
+  url: string,
+  timeoutMs = responseTimeoutMs,
+): Promise<Response | string> {
+  const until = performance.now() + timeoutMs;
+  let response = await request(url, timeoutMs);
+  while (response === refused && performance.now() < until) {
+    await wait(againAfterMs);
+    response = await request(url, timeoutMs);
+  }
+  return response;
 }
 
 /** A body as text, cut at the limit. */
