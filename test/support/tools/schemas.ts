@@ -6,16 +6,14 @@ import { readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { cached } from './cache.ts';
-import { kubernetesVersion } from './catalogue.ts';
+import { kubernetesVersion, operatorModules } from './catalogue.ts';
 import { run } from './command.ts';
+import { goModule } from './tools.ts';
 
 /** The custom resources, as modules of Go with the folder of their definitions. */
 const modules = [
-  {
-    module: 'github.com/prometheus-operator/prometheus-operator@v0.85.0',
-    folder: 'example/prometheus-operator-crd',
-  },
-  { module: 'github.com/kedacore/keda/v2@v2.18.0', folder: 'config/crd/bases' },
+  { module: operatorModules.prometheusOperator, folder: 'example/prometheus-operator-crd' },
+  { module: operatorModules.keda, folder: 'config/crd/bases' },
   { module: 'sigs.k8s.io/gateway-api@v1.4.0', folder: 'config/crd/standard' },
 ] as const;
 
@@ -35,10 +33,7 @@ type Schema = Readonly<Record<string, unknown>>;
 export function customResourceDefinitions(): Promise<string> {
   return cached(`definitions-${strimzi.version}-${modules.length}`, async (folder) => {
     for (const { module, folder: within } of modules) {
-      const env = { GOTOOLCHAIN: 'local', GOFLAGS: '' };
-      const { Dir: source } = JSON.parse(await run('go', ['mod', 'download', '-json', module], { env })) as {
-        Dir: string;
-      };
+      const { Dir: source } = await goModule(module);
       // The files of Go's module cache are read-only.
       for (const file of await readdir(path.join(source, within))) {
         const content = await readFile(path.join(source, within, file), 'utf8');

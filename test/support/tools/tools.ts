@@ -35,6 +35,7 @@ export function isToolCached(name: ToolName): boolean {
 
 type NpmOrigin = Extract<Origin, { from: 'npm' }>;
 type KubernetesOrigin = Extract<Origin, { from: 'kubernetes' }>;
+type ModuleOrigin = Extract<Origin, { from: 'go-module' | 'go-required' }>;
 
 function originOf(name: ToolName): Origin {
   const origin: Origin = catalogue[name];
@@ -45,6 +46,7 @@ function originOf(name: ToolName): Origin {
 const needs: Readonly<Record<Origin['from'], string>> = {
   go: 'It is built with Go 1.26 or later, once: install Go.',
   'go-module': 'It is built with Go 1.26 or later, once: install Go.',
+  'go-required': 'It is built with Go 1.26 or later, once: install Go.',
   kubernetes: 'It is built with Go 1.26 or later, once: install Go.',
   npm: 'It is a package for npm, unpacked with Python 3: install both.',
   python: 'It is a package for Python 3: install Python 3 with pip.',
@@ -56,8 +58,9 @@ function folderName(origin: Origin): string {
     case 'go': {
       return `${origin.program.replaceAll('/', '_')}@${origin.version}`;
     }
-    case 'go-module': {
-      return `${origin.module.replaceAll('/', '_')}@${origin.version}`;
+    case 'go-module':
+    case 'go-required': {
+      return `${path.join(origin.module, origin.program).replaceAll('/', '_')}@${origin.version}`;
     }
     case 'kubernetes': {
       return `k8s.io_${origin.program}@v${origin.version}`;
@@ -76,6 +79,7 @@ function fileOf(origin: Origin): string {
   switch (origin.from) {
     case 'go':
     case 'go-module':
+    case 'go-required':
     case 'kubernetes': {
       return path.basename(origin.program);
     }
@@ -98,6 +102,12 @@ async function fetchInto(folder: string, origin: Origin): Promise<void> {
       await buildModule(folder, origin);
       return;
     }
+    case 'go-required': {
+      const { module, version, program } = origin;
+      const lines = [`require ${module} ${version}`];
+      await buildApart(folder, { program, lines, args: [...goBuild, `${module}/${program}`] });
+      return;
+    }
     case 'kubernetes': {
       await buildKubernetes(folder, origin);
       return;
@@ -118,46 +128,61 @@ async function fetchInto(folder: string, origin: Origin): Promise<void> {
   }
 }
 
-async function buildModule(
-  folder: string,
-  {
-    module,
-    program,
-    version,
-  }: { readonly module: string; readonly program: string; readonly version: string },
-): Promise<void> {
-  const found = await run('go', ['mod', 'download', '-json', `${module}@${version}`], { env: goEnvironment });
-  const { Dir: cwd } = JSON.parse(found) as { Dir: string };
+/** Downloads a module of Go, as `example.com/module@v1.0.0`. `Dir` is its read-only source. */
+export async function goModule(module: string): Promise<{ readonly Dir: string; readonly GoMod: string }> {
+  const found = await run('go', ['mod', 'download', '-json', module], { env: goEnvironment });
+  return JSON.parse(found) as { Dir: string; GoMod: string };
+}
+
+async function buildModule(folder: string, { module, program, version }: ModuleOrigin): Promise<void> {
+  const { Dir: cwd } = await goModule(`${module}@${version}`);
   const out = path.join(folder, path.basename(program));
   await run('go', ['build', '-mod=readonly', ...goBuild, '-o', out, program], { cwd, env: goEnvironment });
 }
 
-/** A module of our own requires k8s.io/kubernetes, and replaces its parts by their published versions. */
-async function buildKubernetes(folder: string, { program, version, main }: KubernetesOrigin): Promise<void> {
-  const env = { ...goEnvironment, GOFLAGS: '-mod=mod', ...rarelyCollecting };
+/** Builds a program in a module of its own, which has these lines, and `main` as its main package. */
+async function buildApart(
+  folder: string,
+  {
+    program,
+    lines,
+    args,
+    main,
+  }: {
+    readonly program: string;
+    readonly lines: readonly string[];
+    /** Of `go build`, with the package. */
+    readonly args: readonly string[];
+    readonly main?: string | undefined;
+  },
+): Promise<void> {
   const module = path.join(folder, 'module');
   await mkdir(module);
-  const downloaded = await run('go', ['mod', 'download', '-json', `k8s.io/kubernetes@v${version}`], { env });
-  const { GoMod: goMod } = JSON.parse(downloaded) as { GoMod: string };
+  await writeFile(
+    path.join(module, 'go.mod'),
+    ['module tailrace.example/tool', 'go 1.26.0', ...lines, ''].join('\n'),
+  );
+  if (main !== undefined) await copyFile(path.join(root, main), path.join(module, 'main.go'));
+  const env = { ...goEnvironment, GOFLAGS: '-mod=mod', ...rarelyCollecting };
+  const out = path.join(folder, path.basename(program));
+  await run('go', ['build', '-o', out, ...args], { cwd: module, env });
+  await rm(module, { recursive: true });
+}
+
+/** A module of our own requires k8s.io/kubernetes, and replaces its parts by their published versions. */
+async function buildKubernetes(folder: string, { program, version, main }: KubernetesOrigin): Promise<void> {
+  const { GoMod: goMod } = await goModule(`k8s.io/kubernetes@v${version}`);
   const parts = [...(await readFile(goMod, 'utf8')).matchAll(/^\s*(\S+) => \.\/staging\//gm)];
   // The parts of Kubernetes 1.36.3 are published as 0.36.3.
   const replaced = parts.map(([, name = '']) => `replace ${name} => ${name} v0${version.slice(1)}`);
-  const lines = [
-    'module tailrace.example/kubernetes',
-    'go 1.26.0',
-    `require k8s.io/kubernetes v${version}`,
-    ...replaced,
-  ];
-  await writeFile(path.join(module, 'go.mod'), `${lines.join('\n')}\n`);
   const [major, minor] = version.split('.');
   const about = [`gitVersion=v${version}`, `gitMajor=${major ?? ''}`, `gitMinor=${minor ?? ''}`];
   const flags = ['-s', '-w', ...about.map((value) => `-X k8s.io/component-base/version.${value}`)].join(' ');
   // Descriptions for debuggers, which the linker drops, take a tenth of the time.
-  const args = ['build', '-trimpath', '-gcflags=all=-dwarf=false', `-ldflags=${flags}`];
-  if (main !== undefined) await copyFile(path.join(root, main), path.join(module, 'main.go'));
+  const args = ['-trimpath', '-gcflags=all=-dwarf=false', `-ldflags=${flags}`];
   const what = main === undefined ? `k8s.io/kubernetes/cmd/${program}` : '.';
-  await run('go', [...args, '-o', path.join(folder, program), what], { cwd: module, env });
-  await rm(module, { recursive: true });
+  const lines = [`require k8s.io/kubernetes v${version}`, ...replaced];
+  await buildApart(folder, { program, lines, args: [...args, what], main });
 }
 
 async function unpackNpm(folder: string, origin: NpmOrigin): Promise<void> {
