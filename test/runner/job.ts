@@ -35,7 +35,7 @@ export function groupJob(name: string, files: readonly string[]): Job {
 function needsOf(file: string): readonly Need[] {
   const [top = '', folder = '', part = ''] = file.split(path.posix.sep);
   if (top !== 'test') return [];
-  if (folder === 'infra') return part === 'check' ? ['tools'] : ['kafka', 'tools'];
+  if (folder === 'infra') return part === 'quick' || part === 'live' ? ['kafka', 'tools'] : ['tools'];
   return needs[folder] ?? [];
 }
 

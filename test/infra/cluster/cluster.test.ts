@@ -4,176 +4,77 @@
  */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
-import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { eventually } from '@tailrace/testing';
-import { parse, stringify } from 'yaml';
-import { root } from '../../support/docker/images.ts';
-import { Cluster, type Pod } from '../../support/kubernetes/cluster.ts';
-import { handbook } from '../../support/kubernetes/handbook.ts';
+import type { Cluster, Pod } from '../../support/kubernetes/cluster.ts';
+import { Release, services, upgradeCommand } from '../../support/kubernetes/release.ts';
 import { notRun } from '../../support/not-run.ts';
-import { startProgram } from '../../support/processes/program.ts';
 import { pace } from '../../support/steadily.ts';
 import { customResourceDefinitions } from '../../support/tools/schemas.ts';
 
-const services = ['ingest', 'router', 'delivery', 'control'] as const;
-const sections = handbook();
-const upgrade = 'helm upgrade tailrace infra/chart -n events -f values.yaml';
-
 const opened = new AsyncDisposableStack();
+let release: Release;
 let cluster: Cluster;
-let values: Record<string, object>;
-let writeKey = '';
 
 before(async () => {
-  cluster = opened.use(await Cluster.open());
+  release = opened.use(await Release.prepare());
+  ({ cluster } = release);
   await cluster.kubectl('apply', '--server-side', '-f', await customResourceDefinitions());
-  await cluster.startKafka();
-  const receivers = await cluster.startReceiver();
-  const clients = { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'clients' } } };
-  const small = { resources: { requests: { cpu: '20m' } } };
-  const [, literal = ''] =
-    /```yaml\n# values.yaml\n(.*?)```/s.exec(
-      readFileSync(path.join(root, 'infra/chart/README.md'), 'utf8'),
-    ) ?? [];
-  const documented = parse(literal) as Record<string, object>;
-  values = {
-    ...documented,
-    settings: {
-      ...documented['settings'],
-      TAILRACE_PARTITIONS: 6,
-      TAILRACE_ALLOW_PRIVATE_NETWORKS: receivers
-        .map((address) => address.replace(/\.\d+\.\d+$/, '.0.0/16'))
-        .join(','),
-    },
-    networkPolicy: { ingestClients: [clients], receivers: [clients] },
-    ...Object.fromEntries([...services, 'jobs'].map((name) => [name, small])),
-  };
-  await writeValues();
 });
 after(() => opened.disposeAsync());
-
-function writeValues(): Promise<void> {
-  return writeFile(path.join(cluster.folder, 'values.yaml'), stringify(values));
-}
-
-/** Resolves when all workloads of a namespace have the pods of their last change, and all are ready. */
-async function settled(namespace = 'events'): Promise<void> {
-  const workloads = await cluster.kubectl('get', 'deployments,statefulsets', '-n', namespace, '-o', 'name');
-  for (const workload of workloads.trimEnd().split('\n')) {
-    await cluster.kubectl('rollout', 'status', '-n', namespace, workload, '--timeout=300s');
-  }
-}
-
-const upgraded = async (settings = ''): Promise<void> => {
-  await cluster.shell(settings === '' ? upgrade : `${upgrade} --set ${settings}`);
-  await settled();
-};
 
 async function secretOf(key: string): Promise<string> {
   const { data } = await cluster.get<{ data: Record<string, string> }>('secret/tailrace', '-n', 'events');
   return Buffer.from(data[key] ?? '', 'base64').toString();
 }
 
-/** Needs a way from this machine to the brokers, or a registry. live/handbook.test.ts and live/release.test.ts have them. */
-const elsewhere =
-  /^for image|^npx tailrace (why .*--around|recover|config)|KAFKA_BROKERS=new|^node infra\/release/;
-
-const commandsOf = (title: string): readonly string[] => sections.get(title) ?? [];
-
-/** Runs the commands of a section, with each placeholder replaced, and resolves with what they write. */
-async function follow(title: string, placeholders: Readonly<Record<string, string>> = {}): Promise<string> {
-  const commands = commandsOf(title).filter(
-    (command) => !elsewhere.test(command) && !/^export |port-forward/.test(command),
-  );
-  assert.ok(commands.length > 0, `the handbook has no commands for: ${title}`);
-  let out = '';
-  for (const command of commands) {
-    const filled = command.replaceAll(
-      /<(\w+)>/g,
-      (placeholder, name: string) => placeholders[name] ?? placeholder,
-    );
-    out += /^(npx|curl) /.test(filled) ? await callApi(filled) : (await cluster.shell(filled)).out;
-    if (command.startsWith('helm upgrade')) await settled();
-  }
-  return out;
-}
-
-/** Runs a command that asks control, as the section Install says. A forwarded port ends with its pod, so each command has one. */
-async function callApi(command: string): Promise<string> {
-  const [forward = ''] = commandsOf('Install').filter((each) => each.includes('port-forward'));
-  await using _ = startProgram('sh', ['-c', `exec ${forward.replace(/ &$/, '')}`]);
-  await eventually(() =>
-    fetch('http://127.0.0.1:8081/').then(
-      () => true,
-      () => false,
-    ),
-  );
-  const exported = commandsOf('Install').filter((each) => each.startsWith('export '));
-  return (await cluster.shell([...exported, command].join('\n'))).out;
-}
-
 describe('the commands of the handbook', () => {
   test('Prepare and Install: the test of the release sends an event, and it arrives', async () => {
-    await follow('Prepare');
-    const restricted = ['enforce', 'warn'].map((mode) => `pod-security.kubernetes.io/${mode}=restricted`);
-    await cluster.kubectl('label', 'namespace', 'events', ...restricted);
-    const out = await follow('Install');
-    assert.match(out, /Phase:\s+Succeeded/);
-    await settled();
+    assert.match(await release.install(), /Phase:\s+Succeeded/);
   });
 
-  test('the first webhook', async () => {
-    const source = await callApi('npx tailrace create source --id app --output json');
-    ({
-      writeKeys: [writeKey],
-    } = JSON.parse(source) as { writeKeys: [string] });
-    await callApi('npx tailrace create destination --id crm --url http://receiver.clients --source app');
-    await cluster.underLoad(writeKey, () => Promise.resolve());
-  });
+  test('Send the first webhook', () => release.connect());
 
-  for (const title of ['Scale', 'Put it behind a proxy', 'Upgrade', 'Monitor']) {
-    test(title, () => cluster.underLoad(writeKey, async () => void (await follow(title))));
+  for (const title of ['Scale', 'Upgrade', 'Monitor']) {
+    test(title, () => release.underLoad(() => release.follow(title)));
   }
 
   test('Add partitions', async () => {
-    await cluster.underLoad(writeKey, async () => void (await follow('Add partitions')));
-    Object.assign(values['settings'] ?? {}, { TAILRACE_PARTITIONS: 48 });
-    await writeValues();
+    await release.underLoad(() => release.follow('Add partitions'));
+    Object.assign(release.values['settings'] ?? {}, { TAILRACE_PARTITIONS: 48 });
+    await release.writeValues();
   });
 
   test('Rotate keys', () =>
-    cluster.underLoad(writeKey, async () => {
+    release.underLoad(async () => {
       const [old, fresh] = [await secretOf('api-token'), randomBytes(24).toString('hex')];
-      await follow('Rotate keys', { new: fresh, old });
+      await release.follow('Rotate keys', { new: fresh, old });
       await cluster.shell(
         `kubectl -n events patch secret tailrace -p '{"stringData":{"api-token":"${fresh}"}}'`,
       );
-      await upgraded();
+      await release.upgrade();
     }));
 
   test('Rotate the secret key, and seal the queries of URLs', () =>
-    cluster.underLoad(writeKey, async () => {
+    release.underLoad(async () => {
       const [old, fresh] = [await secretOf('secret-key'), randomBytes(32).toString('hex')];
-      await follow('Rotate the secret key', { new: fresh, old });
-      await upgraded();
-      assert.match(await follow('Seal the queries of URLs'), /"destinations":/);
+      await release.follow('Rotate the secret key', { new: fresh, old });
+      await release.upgrade();
+      assert.match(await release.follow('Seal the queries of URLs'), /"destinations":/);
     }));
 
   test('Find a lost event', async () => {
-    const found = await follow('Find a lost event', { messageId: 'sender-1-0' });
+    const found = await release.follow('Find a lost event', { messageId: 'sender-1-0' });
     assert.match(found, /crm/);
   });
 
   test('Drain a bad destination', async () => {
-    await follow('Drain a bad destination', { id: 'crm' });
-    await callApi('npx tailrace enable destination crm');
+    await release.follow('Drain a bad destination', { id: 'crm' });
+    await release.callApi('npx tailrace enable destination crm');
   });
 
   test("Restore after a broker's loss", async () => {
-    await follow("Restore after a broker's loss");
+    await release.follow("Restore after a broker's loss");
     await cluster.kubectl(
       'wait',
       '--for=condition=Complete',
@@ -196,8 +97,8 @@ async function restarts(): Promise<Record<string, number>> {
 const isReady = ({ status }: Pod): boolean => status.containerStatuses?.[0]?.ready === true;
 
 test('an image that does not exist stops the upgrade, the pods before it work on, and a rollback ends it', () =>
-  cluster.underLoad(writeKey, async () => {
-    await cluster.shell(`${upgrade} --set image.tag=9.9.9`);
+  release.underLoad(async () => {
+    await cluster.shell(`${upgradeCommand} --set image.tag=9.9.9`);
     await eventually(
       () => cluster.pods('delivery'),
       (pods) =>
@@ -205,17 +106,17 @@ test('an image that does not exist stops the upgrade, the pods before it work on
     );
     assert.ok((await cluster.pods('delivery')).some(isReady));
     await cluster.shell('helm rollback tailrace -n events');
-    await settled();
+    await release.settled();
   }));
 
 test('replicas are added and removed', () =>
-  cluster.underLoad(writeKey, async () => {
-    await upgraded(['ingest', 'router', 'delivery'].map((name) => `${name}.replicas=4`).join(','));
-    await upgraded();
+  release.underLoad(async () => {
+    await release.upgrade(['ingest', 'router', 'delivery'].map((name) => `${name}.replicas=4`).join(','));
+    await release.upgrade();
   }));
 
 test('a drained node keeps a ready pod of each service, by the budgets', () =>
-  cluster.underLoad(writeKey, async () => {
+  release.underLoad(async () => {
     const [pod] = await cluster.pods('ingest');
     const node = pod?.spec.nodeName ?? '';
     const options =
@@ -231,12 +132,12 @@ test('a drained node keeps a ready pod of each service, by the budgets', () =>
       }
     } while ((await Promise.race([draining, pace(500)])) !== 'over');
     await cluster.shell(`kubectl uncordon ${node}`);
-    await settled();
+    await release.settled();
   }));
 
 for (const service of services) {
   test(`${service} starts again after it has used more memory than it may`, () =>
-    cluster.underLoad(writeKey, async () => {
+    release.underLoad(async () => {
       const [pod] = await cluster.pods(service);
       const name = pod?.metadata.name ?? '';
       const before = await restarts();
@@ -257,12 +158,12 @@ for (const service of services) {
 }
 
 test('no probe ends a pod while the broker does not answer for longer than probes are patient', () =>
-  cluster.underLoad(writeKey, async () => {
+  release.underLoad(async () => {
     const before = await restarts();
     await cluster.signalKafka('STOP');
     await pace(90_000);
     await cluster.signalKafka('CONT');
-    await settled();
+    await release.settled();
     assert.deepEqual(await restarts(), before);
   }));
 
@@ -286,7 +187,7 @@ test('a second release waits where it has the prefix of the first, and works wit
   assert.ok(!(await cluster.pods('router', 'second')).some(isReady));
   await cluster.shell('helm uninstall tailrace -n second');
   await cluster.shell(`${install} other infra/chart`);
-  await settled('second');
+  await release.settled('second');
   await cluster.shell('helm uninstall other -n second');
 });
 
@@ -332,6 +233,6 @@ test('the volume of control, the Secret and the topics stay when the release is 
   const own = left.split('\n').filter((name) => !name.includes('kube-root-ca'));
   assert.deepEqual(own.sort(), ['persistentvolumeclaim/data-tailrace-control-0', 'secret/tailrace']);
   await cluster.shell('helm install tailrace infra/chart -n events -f values.yaml');
-  await settled();
-  await cluster.underLoad(writeKey, () => Promise.resolve());
+  await release.settled();
+  await release.underLoad();
 });

@@ -160,7 +160,7 @@ export class Cluster implements AsyncDisposable {
   }
 
   /** Acts while events are sent. Then each event that was accepted has to arrive. */
-  async underLoad(writeKey: string, act: () => Promise<void>): Promise<void> {
+  async underLoad(writeKey: string, act: () => Promise<unknown>): Promise<void> {
     this.#senders += 1;
     const name = `sender-${this.#senders}`;
     await this.apply(
