@@ -36,7 +36,7 @@ import { historyRoutes } from './history/routes.ts';
 import { Streams } from './streams/streams.ts';
 import { Summaries } from './history/summaries.ts';
 import { createUpToDate } from './http/current.ts';
-import { Exports } from './http/export.ts';
+import { Exports } from './exports/export.ts';
 import { closeApi, createServer } from './http/server.ts';
 import { openIdempotency } from './idempotency/index.ts';
 import { openIssueMarks } from './issues/marks.ts';

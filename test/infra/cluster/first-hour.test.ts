@@ -46,16 +46,19 @@ test('a client sends an event by HTTPS through the ingress controller', async ()
   const { cluster } = release;
   const [key, certificate] = ['events.key', 'events.crt'].map((file) => path.join(cluster.folder, file));
   assert.ok(key !== undefined && certificate !== undefined);
-  await run('openssl', [
-    ...['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '1', '-subj', '/CN=events.example.com'],
-    ...['-addext', 'subjectAltName=DNS:events.example.com', '-keyout', key, '-out', certificate],
-  ]);
+  const request = 'req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN=events.example.com'.split(' ');
+  const names = ['-addext', 'subjectAltName=DNS:events.example.com'];
+  await run('openssl', [...request, ...names, '-keyout', key, '-out', certificate]);
   await cluster.shell('kubectl -n events create secret tls events-tls --cert=events.crt --key=events.key');
   await addValues(valuesIn('infra/README.md', 'Open it to clients'));
   // This machine finds the host by a forwarded port.
   const port = await closedPort();
   await using _ = startProgram('kubectl', [
-    ...['-n', 'projectcontour', 'port-forward', 'service/envoy', `${port}:443`],
+    '-n',
+    'projectcontour',
+    'port-forward',
+    'service/envoy',
+    `${port}:443`,
   ]);
   const options = [
     `cacert = "${certificate}"`,
@@ -121,7 +124,12 @@ test('KEDA asks Prometheus, and keeps the replicas while nothing is late', async
   });
   await release.upgrade('router.autoscaling.enabled=true');
   await cluster.kubectl(
-    ...['wait', '--for=condition=Ready', '-n', 'events', 'scaledobject/tailrace-router', '--timeout=120s'],
+    'wait',
+    '--for=condition=Ready',
+    '-n',
+    'events',
+    'scaledobject/tailrace-router',
+    '--timeout=120s',
   );
   const autoscaler = 'hpa/keda-hpa-tailrace-router';
   for (const state of ['condition=ScalingActive', 'jsonpath={.status.desiredReplicas}=2']) {
@@ -140,7 +148,11 @@ test('KEDA adds a replica while records wait in Kafka', async () => {
   );
   await release.underLoad(() =>
     cluster.kubectl(
-      ...['wait', '--for=jsonpath={.status.readyReplicas}=3', '-n', 'events', 'deployment/tailrace-delivery'],
+      'wait',
+      '--for=jsonpath={.status.readyReplicas}=3',
+      '-n',
+      'events',
+      'deployment/tailrace-delivery',
       '--timeout=600s',
     ),
   );

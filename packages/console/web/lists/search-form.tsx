@@ -47,7 +47,7 @@ export function SearchForm(props: SearchFormProps) {
     const texts = Object.fromEntries(fields.map(({ name }) => [name, typed[name]?.trim()]));
     setQuery({ ...texts, ...between, ...choice });
   };
-  const active = names.flatMap((name) => query[name] || []);
+  const active = names.map((name) => query[name] ?? '').filter((text) => text !== '');
   return (
     <div class="stack tight">
       <details class="search-fold" open={isWide.value}>

@@ -136,7 +136,7 @@ export class Audiences {
       addCurrentMembers(kafka, names, { audience, sendId: undefined, users, membership, signal }),
     );
     const kept = room.keep();
-    const pageAfter = async (after: string | undefined, limit: number) => {
+    const pageAfter = (after: string | undefined, limit: number) => {
       const items = membership.changes(after, limit).map(({ userId }) => ({ userId }));
       const last = items.length === limit ? items.at(-1) : undefined;
       return { items, ...(last && { next: last.userId }) };
@@ -144,7 +144,7 @@ export class Audiences {
     return {
       room: kept,
       read: ({ limit, cursor }: { readonly limit: number; readonly cursor?: string }) =>
-        kept.unlessAborted(pageAfter(cursor, limit)),
+        kept.unlessAborted(Promise.resolve(pageAfter(cursor, limit))),
     };
   }
 

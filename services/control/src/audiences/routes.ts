@@ -18,7 +18,7 @@ import { count, previewSchema, syncSchema } from './state/records.ts';
 import { readUpload } from './upload-stream.ts';
 import { loadSource } from '../configuration/sources/source.ts';
 import { audit } from '../http/audit.ts';
-import { csvRoute, csvText, type Exports } from '../http/export.ts';
+import { csvRoute, csvText, type Exports } from '../exports/export.ts';
 import { closedObject, named, optionalText } from '../http/schemas.ts';
 import { pageInOrder, pageOf, pageQuery } from '../http/page.ts';
 import { routesOf, type Api } from '../http/api.ts';

@@ -3,7 +3,7 @@ import { auditSchema, type AuditRecord } from '@tailrace/records';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type, { type Static } from 'typebox';
 import { Places } from '../access/places.ts';
-import type { Exports } from '../http/export.ts';
+import type { Exports } from '../exports/export.ts';
 import { periodOf, periodParameters } from '../http/moment.ts';
 import { closedObject, named } from '../http/schemas.ts';
 import { cursorsOf, pageOf, pageParameters } from '../http/page.ts';

@@ -15,7 +15,7 @@ import {
 } from '../configuration/destinations/destination.ts';
 import { destination as entrySchema, findParameters } from '../configuration/destinations/routes.ts';
 import { routesOf, type Api } from '../http/api.ts';
-import { maxExportRows, type Exports } from '../http/export.ts';
+import { maxExportRows, type Exports } from '../exports/export.ts';
 import { pageInOrder, pageOf, pageParameters } from '../http/page.ts';
 import { closedObject, namedObject, optionalText, time } from '../http/schemas.ts';
 import { disablesAt, missedFrom, watchedOf, type Outage, type Watched } from '../outages/outage.ts';

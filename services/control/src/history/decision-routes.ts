@@ -11,7 +11,7 @@ import { closedObject, named, optionalText, time } from '../http/schemas.ts';
 import { cursorsOf, pageOf, pageParameters } from '../http/page.ts';
 import { routesOf, type Api } from '../http/api.ts';
 import { userKeySchema } from './delivery-routes.ts';
-import type { Exports } from '../http/export.ts';
+import type { Exports } from '../exports/export.ts';
 import { historyPage } from './page.ts';
 
 const text = (description: string) => Type.Optional(Type.String({ minLength: 1, description }));

@@ -14,7 +14,7 @@ import { periodOf, periodParameters } from '../http/moment.ts';
 import { closedObject, named, namedObject, optionalText, time } from '../http/schemas.ts';
 import { cursorsOf, pageOf, pageParameters } from '../http/page.ts';
 import { routesOf, type Api } from '../http/api.ts';
-import type { Exports } from '../http/export.ts';
+import type { Exports } from '../exports/export.ts';
 import { historyPage } from './page.ts';
 
 const instant = (what: string) => time(`${what}: ISO 8601, UTC`);

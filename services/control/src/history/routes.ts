@@ -7,7 +7,7 @@ import { attemptRoutes } from './attempt-routes.ts';
 import { decisionRoutes } from './decision-routes.ts';
 import { deliveryRoutes } from './delivery-routes.ts';
 import { eventRoutes, type EventNeeds } from './event-routes.ts';
-import type { Exports } from '../http/export.ts';
+import type { Exports } from '../exports/export.ts';
 import { liveRoutes } from './live-routes.ts';
 import { overviewRoutes } from './overview-routes.ts';
 import { statisticsRoutes } from './statistics-routes.ts';

@@ -9,7 +9,7 @@ import { isLimited, reachesAllDeliveries } from '../access/limits.ts';
 import { loadDestination } from '../configuration/destinations/destination.ts';
 import { routesOf, type Api } from '../http/api.ts';
 import { audit } from '../http/audit.ts';
-import { maxExportRows, type Exports } from '../http/export.ts';
+import { maxExportRows, type Exports } from '../exports/export.ts';
 import { newestFirst, pageInOrder, pageOf, pageParameters } from '../http/page.ts';
 import { closedObject, namedObject, optionalText, time } from '../http/schemas.ts';
 import { issueState, issueStates, type IssueMark, type IssueState } from './issue.ts';

@@ -19,7 +19,7 @@ import { audit } from '../http/audit.ts';
 import { showBody, showUrls, showUser } from '../access/mask.ts';
 import type { RecordReader } from '../records/reader.ts';
 import { userKeySchema } from '../history/delivery-routes.ts';
-import type { Exports } from '../http/export.ts';
+import type { Exports } from '../exports/export.ts';
 import { historyPage } from '../history/page.ts';
 import { longestSummaryMs, type Summaries } from '../history/summaries.ts';
 import { invalidField } from '../http/errors.ts';

@@ -2,7 +2,7 @@
 import { TailraceError } from '@tailrace/errors';
 import Type, { type Static } from 'typebox';
 import { audit } from '../http/audit.ts';
-import type { Exports } from '../http/export.ts';
+import type { Exports } from '../exports/export.ts';
 import { cursorsOf, pageOf, pageQuery } from '../http/page.ts';
 import type { UserSuppressions } from './index.ts';
 import { maxBodyBytes, requireWellFormed, userIdsSchema } from './user-ids.ts';

@@ -5,9 +5,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Static, TSchema } from 'typebox';
 import type { Caller } from '../access/authenticate.ts';
 import { Places } from '../access/places.ts';
-import type { routesOf } from './api.ts';
-import { csvLine } from './csv.ts';
-import type { Page } from './page.ts';
+import type { routesOf } from '../http/api.ts';
+import { csvLine } from '../http/csv.ts';
+import type { Page } from '../http/page.ts';
 
 export const maxExportRows = 100_000;
 const pageRows = 500;
