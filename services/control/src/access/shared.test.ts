@@ -7,6 +7,7 @@ import { isTailraceError } from '@tailrace/errors';
 import type { History } from '@tailrace/history';
 import { listen } from '@tailrace/service';
 import { eventually } from '@tailrace/testing';
+import { Exports } from '../exports/export.ts';
 import { Summaries } from '../history/summaries.ts';
 import { createServer } from '../http/server.ts';
 import { deadLetterRoutes } from '../replays/dead-letter-routes.ts';
@@ -94,7 +95,7 @@ test('17.6 summaries that read many rows have places, and end when the client le
   const read = (query: (all: never) => unknown): unknown => query(queries as never);
   const { app } = createServer([], { error: () => assert.fail('an error was logged') });
   const history = { read } as unknown as Pick<History, 'read'>;
-  deadLetterRoutes(app, { history, summaries: new Summaries() } as never);
+  deadLetterRoutes(app, { history, summaries: new Summaries(), exports: new Exports() } as never);
   await app.ready();
   const origin = `http://127.0.0.1:${await listen(app.server, { host: '127.0.0.1', port: 0 }, 'PORT')}`;
   const path = '/dead-letters/summary';
