@@ -329,6 +329,7 @@ export const sharing: Readonly<Record<SharedName, Evidence>> = {
   ),
   exports: placesAreLeft,
   testEvents: placesAreLeft,
+  transformTests: placesAreLeft,
   notificationTests: placesAreLeft,
   auditReadings: placesAreLeft,
   recalls: shown(

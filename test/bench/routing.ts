@@ -118,6 +118,7 @@ function start({ enabled, disabled = [] }: Case) {
     metrics: createRouterMetrics(createMetrics(), config),
     usage: { count: () => undefined },
     rejecter: { reject: () => undefined, rejectRouted: () => undefined },
+    transformStage: { waiting: 0, make: (delivery) => delivery },
     log: { warn: () => undefined },
   });
   return async (events: number): Promise<readonly OutgoingRecord[]> => {

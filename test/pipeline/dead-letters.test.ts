@@ -1,7 +1,9 @@
 /** Deliveries that a receiver refuses become dead letters, and `tailrace dead replay` delivers them. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { applyConfiguration } from '@tailrace/config';
 import { MemoryCluster } from '@tailrace/kafka/testing';
+import { sign } from '@tailrace/signing';
 import { eventually } from '@tailrace/testing';
 import { tailrace } from '../support/processes/cli.ts';
 import { startPipeline } from '../support/processes/pipeline.ts';
@@ -97,4 +99,66 @@ test('a replay starts with all retries, and a delivery that fails again can be r
   await receiver.waitFor(5);
   await pipeline.attempt(destinationId, 'delivered');
   assert.deepEqual(receiver.requests.at(-1)?.body, receiver.requests[0]?.body);
+});
+
+test('6.10 a transform makes body, headers and URL, and where it fails the dead letter is replayed with the corrected one', async () => {
+  await using first = await startReceiver();
+  await using second = await startReceiver();
+  const webhooks = [{ url: first.url }, { url: second.url, headers: { 'X-A': 'static', 'X-B': 'static' } }];
+  const code = `({ userId, event }) => event === 'Skip' ? null
+    : { body: { text: userId + event.length.toFixed(1) }, headers: { 'x-a': event }, url: 1 }`;
+  const { sourceId, destinationId, send } = await pipeline.connect({
+    webhooks,
+    sharedSecret: 's3cret',
+    transform: { code },
+  });
+  await send('track', { userId: 'ada', event: 'Skip' });
+  await send('track', { userId: 'ada', event: 'Order' });
+  await second.waitFor(1);
+  const [request] = second.requests;
+  assert.equal(request?.body.toString(), '{"text":"ada5.0"}');
+  assert.deepEqual([request.headers['x-a'], request.headers['x-b']], ['Order', 'static']);
+  assert.equal(request.headers['x-signature'], sign('s3cret', request.body));
+  assert.equal(first.requests.length, 0);
+  const [delivery] = await pipeline.deliveriesIn(pipeline.names.deliveries, destinationId);
+  assert.deepEqual([delivery?.transformVersion, delivery?.onlyUrl], [1, 1]);
+
+  const configure = (code: string) =>
+    applyConfiguration(pipeline.kafka, pipeline.names.config, {
+      sources: [],
+      destinations: [
+        {
+          id: destinationId,
+          type: 'Webhooks',
+          enabled: true,
+          sources: [sourceId],
+          settings: { webhooks },
+          transform: { code },
+        },
+      ],
+    });
+  await configure('({ properties }) => ({ plan: properties.user.plan })');
+  await eventually(
+    async () => {
+      await send('track', { userId: 'ada', event: 'Signed Up', properties: { plan: 'pro' } });
+      return pipeline.deliveriesIn(pipeline.names.deliveriesDead, destinationId);
+    },
+    (letters) => letters.length > 0,
+  );
+  const [letter] = await deadLetters(destinationId, 1);
+  assert.deepEqual(
+    [letter?.reason, letter?.lastAnswer],
+    [
+      'transform-failed',
+      "Transform of version 2: TypeError: cannot read property 'plan' of undefined (line 1)",
+    ],
+  );
+  await configure('({ properties }) => ({ plan: properties.plan })');
+  const before = second.requests.length;
+  assert.match(await replay(destinationId), /dead letters? replayed/);
+  const replayed = await eventually(
+    () => second.requests.slice(before).map(({ body }) => body.toString()),
+    (bodies) => bodies.length > 0,
+  );
+  assert.equal(replayed[0], '{"plan":"pro"}');
 });

@@ -81,6 +81,7 @@ export {
   type Sample,
   type Source,
   type TlsSettings,
+  type Transform,
   type Webhook,
 } from './rules/schema.ts';
 export { missingSubjects } from './rules/notification.ts';
@@ -102,14 +103,12 @@ export {
 } from './rules/token.ts';
 export { shortWriteKeys } from './rules/write-key.ts';
 export { seal, startOf, unseal } from './secrets/sealed.ts';
+export { headersOfTailrace } from './rules/destination.ts';
+export { withServerFields } from './rules/server-fields.ts';
+export { transformProblem } from './rules/transform.ts';
+export { headerNameProblem, headerValueProblem } from './rules/webhook.ts';
 export type { SecretKeys } from './secrets/encryption.ts';
-export {
-  newSigningKey,
-  readSigningKey,
-  withSigningKeys,
-  type PublicJwk,
-  type SigningKey,
-} from './secrets/signing-key.ts';
+export { newSigningKey, readSigningKey, type PublicJwk, type SigningKey } from './secrets/signing-key.ts';
 export type { ConfigChange, ConfigLookup } from './topic/state.ts';
 export { singleFlight } from './topic/single-flight.ts';
 export { checkLevel, openConfig, type ConfigOptions, type ConfigView } from './topic/view.ts';

@@ -5,7 +5,7 @@ import { missingSubjects } from './rules/notification.ts';
 import type { Notification } from './rules/notification-schema.ts';
 import type { FieldPath, Problem } from './rules/problem.ts';
 import type { Configuration, Destination, Source } from './rules/schema.ts';
-import { withSigningKeys } from './secrets/signing-key.ts';
+import { withServerFields } from './rules/server-fields.ts';
 import type { ConfigSnapshot, Decision } from './topic/editor.ts';
 import type { Entry, EntryKind } from './topic/record.ts';
 
@@ -114,7 +114,7 @@ export function planChanges(
     ...sources.map((entry) => wanted({ kind: 'source', id: entry.id, entry }, current.source(entry.id))),
     ...destinations.map((given) => {
       const before = current.destination(given.id);
-      return wanted({ kind: 'destination', id: given.id, entry: withSigningKeys(given, before) }, before);
+      return wanted({ kind: 'destination', id: given.id, entry: withServerFields(given, before) }, before);
     }),
     ...(notifications ?? []).map((entry) =>
       wanted({ kind: 'notification', id: entry.id, entry }, current.notification(entry.id)),

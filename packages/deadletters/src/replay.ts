@@ -7,7 +7,7 @@
  * run again.
  */
 import { TailraceError } from '@tailrace/errors';
-import type { Kafka } from '@tailrace/kafka';
+import type { ConsumedRecord, Kafka } from '@tailrace/kafka';
 import { decodeDelivery, formatPosition } from '@tailrace/records';
 import { unequalPartitions, type TopicNames } from '@tailrace/topology';
 import { hasNoBody, type DeadLetter } from './dead-letter.ts';
@@ -26,6 +26,8 @@ export interface ReplayOptions extends Pick<ReadOptions, 'filter'> {
   readonly signal: AbortSignal;
   /** Called after each batch with the number replayed so far. */
   readonly onReplayed?: (replayed: number) => void;
+  /** Makes the record that is replayed of a dead letter. By default it is the same. */
+  readonly rebuild?: (record: ConsumedRecord) => Promise<ConsumedRecord>;
   /** Shared by the replays of a process. Default: one for this replay. */
   readonly writer?: ReplayWriter;
 }
@@ -128,11 +130,12 @@ class Replay {
   }
 
   async #publish(session: WriterSession, batch: readonly DeadLetter[]): Promise<void> {
-    const { onReplayed, by } = this.#options;
+    const { onReplayed, by, rebuild = (record) => Promise.resolve(record) } = this.#options;
+    const rebuilt = await Promise.all(batch.map(({ record }) => rebuild(record)));
     for (const { record } of batch) this.#uncertain.add(formatPosition(record));
     const topic = this.#names.deliveriesReplay;
     this.#replayed += await session.publish(
-      batch.map(({ record }) => ({ record: replayRecord(record, topic, true, by), letter: record })),
+      rebuilt.map((record) => ({ record: replayRecord(record, topic, true, by), letter: record })),
     );
     for (const { record } of batch) this.#uncertain.delete(formatPosition(record));
     this.#lastReplayAt = performance.now();

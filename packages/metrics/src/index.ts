@@ -12,6 +12,7 @@ export {
 } from './catalogue.ts';
 export {
   deadReasons,
+  transformOutcomes,
   type DeadReason,
   type PermanentReason,
   type RejectionCode,

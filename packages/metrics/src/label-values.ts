@@ -88,8 +88,12 @@ export const filterReasons = [
   'schema',
   'filter',
   'sample',
+  'transform',
   'record-too-large',
 ] as const;
+
+/** How the run of a transform ends; `skipped` is one that was not made. */
+export const transformOutcomes = ['body', 'filtered', 'failed', 'skipped'] as const;
 
 /** Failures of a request that may pass: its URL is tried again. */
 const requestRetryReasons = [
@@ -138,6 +142,7 @@ export const deadReasons = [
   'destination-disabled',
   'drained',
   'user-deleted',
+  'transform-failed',
   'malformed-record',
 ] as const;
 export type DeadReason = (typeof deadReasons)[number];

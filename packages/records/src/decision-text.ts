@@ -37,6 +37,8 @@ function causeOf({ reason, rule, count }: DecisionGroup, sourceId: string): stri
       return `it did not meet ${many ? 'their filters' : 'its filter'}`;
     case 'sample':
       return `it was not in the sample${rule ? ` of ${rule.text}` : ''}`;
+    case 'transform':
+      return `${many ? 'their transforms' : 'its transform'}${rule ? ` of ${rule.text}` : ''} returned null`;
     case 'suppressed':
       return 'the user was suppressed';
     default:

@@ -20,7 +20,7 @@ export interface DecisionRule {
 export interface DecisionGroup {
   /** `disabled`, `integrations`, `schema`, `filter` and so on; a later release may add reasons. */
   readonly reason: string;
-  /** Only with the reasons `filter` and `sample`; absent where the group combines several rules. */
+  /** Only with the reasons `filter`, `sample` and `transform`; absent where the group combines several rules. */
   readonly rule?: DecisionRule | undefined;
   /** All destinations of the group. */
   readonly count: number;

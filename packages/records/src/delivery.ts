@@ -5,6 +5,7 @@
 import { formatInstant, isInstant } from '@tailrace/events';
 import type { ConsumedRecord, OutgoingRecord, RecordHeader } from '@tailrace/kafka';
 import { exchangesHeader } from './exchange.ts';
+import { objectIn } from './json.ts';
 
 /** The dead letter that a record of the replay topic was made from: `<partition>/<offset>`. */
 export const replayedFromHeader = 'replayed-from';
@@ -18,6 +19,9 @@ export const replayIdHeader = 'replay-id';
 /** When the event of a replay was accepted; `accepted-at` is then the time of the replay. */
 export const eventAcceptedAtHeader = 'event-accepted-at';
 
+/** Why the transform has not made the body, which is then what it was to be made from. */
+export const transformFailedHeader = 'transform-failed';
+
 /** Identify a delivery and its event, in every topic. */
 const identityHeaders = [
   'delivery-id',
@@ -29,6 +33,10 @@ const identityHeaders = [
   'traceparent',
   'event-position',
   'content-type',
+  'transform-version',
+  transformFailedHeader,
+  'only-url',
+  'request-headers',
   eventAcceptedAtHeader,
 ];
 
@@ -72,6 +80,14 @@ export interface Delivery {
    * release without it has routed the event.
    */
   readonly eventPosition?: string | undefined;
+  /** The version of the transform that has made the body. */
+  readonly transformVersion?: number | undefined;
+  /** Why it has not made it: the body is what it was to be made from, as JSON, and is never sent. */
+  readonly transformFailure?: string | undefined;
+  /** The index of the only URL that the transform sends it to. */
+  readonly onlyUrl?: number | undefined;
+  /** Headers that the transform adds to requests. */
+  readonly requestHeaders?: Readonly<Record<string, string>> | undefined;
   /** When the event was accepted or replayed. Ages are measured from this time. */
   readonly acceptedAt?: number | undefined;
   /** For replays, when the event was accepted. */
@@ -144,6 +160,12 @@ export function encodeDelivery(topic: string, delivery: Delivery, partition?: nu
   if (delivery.eventName !== undefined) headers['event-name'] = delivery.eventName;
   if (delivery.eventPosition !== undefined) headers['event-position'] = delivery.eventPosition;
   if (delivery.contentType !== undefined) headers['content-type'] = delivery.contentType;
+  if (delivery.transformVersion !== undefined)
+    headers['transform-version'] = String(delivery.transformVersion);
+  if (delivery.transformFailure !== undefined) headers[transformFailedHeader] = delivery.transformFailure;
+  if (delivery.onlyUrl !== undefined) headers['only-url'] = String(delivery.onlyUrl);
+  if (delivery.requestHeaders !== undefined)
+    headers['request-headers'] = JSON.stringify(delivery.requestHeaders);
   if (delivery.acceptedAt !== undefined) headers['accepted-at'] = formatTime(delivery.acceptedAt);
   if (delivery.eventAcceptedAt !== undefined)
     headers[eventAcceptedAtHeader] = formatTime(delivery.eventAcceptedAt);
@@ -198,6 +220,15 @@ export function decodeDelivery(
     if (!Number.isSafeInteger(number) || number < 0) problems.push(`header ${name} is not a whole number`);
     return number;
   };
+  const texts = (name: string): Readonly<Record<string, string>> | undefined => {
+    const text = header(name);
+    if (text === undefined) return undefined;
+    const found = objectIn<Record<string, unknown>>(Buffer.from(text));
+    if (found && Object.values(found).every((value) => typeof value === 'string'))
+      return found as Readonly<Record<string, string>>;
+    problems.push(`header ${name} is not a JSON object of texts`);
+    return undefined;
+  };
   const attempt = count('attempt') ?? 0;
   if (record.value === null) problems.push('the value is null');
 
@@ -210,6 +241,10 @@ export function decodeDelivery(
     eventName: header('event-name'),
     eventPosition: header('event-position'),
     contentType: header('content-type'),
+    transformVersion: count('transform-version'),
+    transformFailure: header(transformFailedHeader),
+    onlyUrl: count('only-url'),
+    requestHeaders: texts('request-headers'),
     acceptedAt: acceptedAtOf(header('accepted-at')),
     eventAcceptedAt: acceptedAtOf(header(eventAcceptedAtHeader)),
     attempt,

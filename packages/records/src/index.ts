@@ -17,6 +17,7 @@ export {
   replayedByHeader,
   replayedFromHeader,
   replayIdHeader,
+  transformFailedHeader,
   userKeyOf,
   type Delivery,
 } from './delivery.ts';

@@ -19,7 +19,8 @@ function layoutOf(destination: Destination): Layout {
   return layout;
 }
 
-function compileLayout({ id, fields, settings: { contentType = 'json' } }: Destination): Layout {
+function compileLayout({ id, fields, transform, settings }: Destination): Layout {
+  const contentType = transform ? 'json' : (settings.contentType ?? 'json');
   if (!fields) return { key: contentType, shape: (document) => document };
   const { salt = id } = fields;
   const key = JSON.stringify([contentType, fields, fields.hash && salt]);
@@ -32,7 +33,10 @@ export function bodyKey(destination: Destination): string {
 }
 
 /** The body as it is sent: JSON, or with `contentType: form` the field `payload` of a form, with the JSON in it. */
-export function encodeBody(json: string, { contentType }: Destination['settings']): Buffer {
+export function encodeBody(
+  json: string,
+  { contentType }: Pick<Destination['settings'], 'contentType'>,
+): Buffer {
   return Buffer.from(contentType === 'form' ? new URLSearchParams({ payload: json }).toString() : json);
 }
 

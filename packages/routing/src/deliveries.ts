@@ -1,4 +1,7 @@
-/** The deliveries of one event: one for each of its destinations, with one body for all that get the same. */
+/**
+ * The deliveries of one event: one for each of its destinations, with one body for all that get the same. That for a transform is JSON: what
+ * it makes is written as the content type says.
+ */
 import type { Destination } from '@tailrace/config';
 import { deliveryId, userKey, type TailraceEvent } from '@tailrace/events';
 import { deliveryKey, formatPosition, type Delivery, type RecordPosition } from '@tailrace/records';
@@ -41,18 +44,22 @@ export function deliveriesOf(
   const bodyOf = (destination: Destination): Buffer => {
     const key = bodyKey(destination);
     let body = bodies.get(key);
-    if (!body) bodies.set(key, (body = encodeBody(bodyFor(event, destination), destination.settings)));
+    if (!body) bodies.set(key, (body = encodeBody(bodyFor(event, destination), written(destination))));
     return body;
   };
   return destinations.map((destination): Delivery => {
-    const { id: destinationId, settings } = destination;
+    const { id: destinationId } = destination;
     return {
       ...common,
       destinationId,
       deliveryId: deliveryId(sourceId, event.messageId, contentHash, destinationId),
       key: deliveryKey(destinationId, user),
-      ...(settings.contentType === 'form' && { contentType: 'form' }),
+      ...(written(destination).contentType === 'form' && { contentType: 'form' }),
       body: bodyOf(destination),
     };
   });
+}
+
+function written({ transform, settings }: Destination): Pick<Destination['settings'], 'contentType'> {
+  return transform ? {} : settings;
 }

@@ -7,7 +7,7 @@ import { compileSample, type SampledEvent } from './sample.ts';
 
 /**
  * Why a destination does not get an event: it is disabled, the event's own `integrations`, the source's list of blocked track
- * events, or the destination's filter or sample.
+ * events, or the destination's filter, sample or transform.
  */
 export type FilterReason = Exclude<
   LabelsOf<'tailrace_deliveries_filtered_total'>['reason'],
@@ -17,7 +17,7 @@ export type FilterReason = Exclude<
 /** Destinations that do not get an event for the same reason. */
 export interface FilteredDestinations {
   readonly reason: FilterReason;
-  /** The rule that the event does not meet; only with the reasons `filter` and `sample`. */
+  /** The rule that the event does not meet; only with the reasons `filter`, `sample` and `transform`. */
   readonly rule?: FilterRule;
   readonly destinations: readonly Destination[];
 }
@@ -29,6 +29,8 @@ export interface SourceRoutes {
   readonly enabled: readonly Destination[];
   /** The filters and samples of the enabled destinations, in their order; undefined where none has one. */
   readonly filters: readonly (CompiledRules | undefined)[] | undefined;
+  /** Whether an enabled destination has a transform. */
+  readonly transforms: boolean;
   /** One group with the disabled destinations, or none. */
   readonly disabled: readonly FilteredDestinations[];
   /** Enabled and disabled destinations. */
@@ -64,6 +66,7 @@ export function createRoutes(
     const routes: SourceRoutes = {
       enabled,
       filters: filters.some((filter) => filter) ? filters : undefined,
+      transforms: enabled.some(({ transform }) => transform !== undefined),
       disabled: disabled.length > 0 ? [{ reason: 'disabled', destinations: disabled }] : [],
       connected: enabled.length + disabled.length,
     };

@@ -57,6 +57,8 @@ export interface AttemptStamp {
   readonly startedAt: number;
   /** How the body is written; JSON where undefined. */
   readonly contentType?: string | undefined;
+  /** Headers of the delivery, by its transform. */
+  readonly added?: Readonly<Record<string, string>> | undefined;
   /** W3C Trace Context of the attempt, as the delivery has it. */
   readonly traceparent?: string | undefined;
 }
@@ -175,8 +177,32 @@ export function requestHeaders(
     const traceparent = validTraceparent(attempt.traceparent);
     if (traceparent !== undefined) headers.push('traceparent', traceparent);
   }
-  headers.push(...target.headers);
+  if (attempt.added === undefined) headers.push(...target.headers);
+  else {
+    const own = destination.settings.auth ? [...headers, 'Authorization', ''] : headers;
+    headers.push(...withAdded(target.headers, attempt.added, own));
+  }
   return headers;
+}
+
+/** The static headers, and those of a delivery, which replace them, but not `own` ones of Tailrace. */
+function withAdded(
+  fixed: readonly string[],
+  added: Readonly<Record<string, string>>,
+  own: readonly string[],
+): string[] {
+  const merged = new Map(pairsOf(fixed).map((pair) => [pair[0].toLowerCase(), pair]));
+  const taken = new Set(pairsOf(own).map(([name]) => name.toLowerCase()));
+  for (const pair of Object.entries(added)) {
+    const name = pair[0].toLowerCase();
+    if (!taken.has(name)) merged.set(name, pair);
+  }
+  return [...merged.values()].flat();
+}
+
+/** Of alternating names and values. */
+function pairsOf(headers: readonly string[]): (readonly [name: string, value: string])[] {
+  return headers.flatMap((name, at) => (at % 2 === 0 ? [[name, headers[at + 1] ?? ''] as const] : []));
 }
 
 /**

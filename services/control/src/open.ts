@@ -6,6 +6,7 @@ import { noRegistry, openRegistry } from '@tailrace/registry';
 import type { Kafka } from '@tailrace/kafka';
 import { defineService, listen, type ServiceContext, type SettingsOf } from '@tailrace/service';
 import { requireTopics, topicNames } from '@tailrace/topology';
+import { Transforms } from '@tailrace/transform';
 import { createAddressPolicy } from '@tailrace/webhook';
 import type { FastifyInstance } from 'fastify';
 import { guardRequests } from './access/guard.ts';
@@ -23,6 +24,7 @@ import { callRoutes } from './calls/routes.ts';
 import { CopyFeed } from './copies/feed.ts';
 import { copyRoutes } from './copies/routes.ts';
 import { removeExpiredSecrets } from './configuration/destinations/expired-secrets.ts';
+import { transformTestRoutes } from './configuration/destinations/transform-test-routes.ts';
 import { filterTestRoutes } from './configuration/destinations/filter-test-routes.ts';
 import { testEventRoutes } from './configuration/destinations/test-event-routes.ts';
 import { serveKeySet } from './configuration/destinations/key-set.ts';
@@ -185,7 +187,9 @@ export async function openControl(
   });
   const routerGroup = `${prefix}router`;
   const frames = registry ?? noRegistry;
-  const events = { kafka, names, config, frames, users, history, routerGroup };
+  const transforms = new Transforms({ threads: 1 });
+  service.onClose('transforms', () => transforms.close());
+  const events = { kafka, names, config, frames, users, history, routerGroup, transforms };
   const replays = await open('the replays', 'replays', () => openReplays({ kafka, names, log, events }));
   const marks = await open('the issues', 'issues', () =>
     openIssueMarks(kafka, names.destinationsHealth, config),
@@ -268,8 +272,9 @@ export async function openControl(
       sessionRoutes(api, { config, seal, ended: endedSessions, ingestUrl, ingestPort });
       configurationRoutes(api, { config, recalls, log });
       recallRoutes(api, recalls, config);
-      testEventRoutes(api, { config, sending });
+      testEventRoutes(api, { config, transforms, sending });
       filterTestRoutes(api, config);
+      transformTestRoutes(api, config, transforms);
       const exports = new Exports();
       healthRoutes(api, { config, history, outages, exports });
       issueRoutes(api, { config, history, marks, exports });
@@ -284,7 +289,7 @@ export async function openControl(
       const oldestEventAt = (topic: string): Promise<number | undefined> => oldestAt(kafka, topic);
       const endsOf = (topic: string) => kafka.ends(topic);
       replayRoutes(api, { replays, config, history, names, oldestEventAt, endsOf });
-      resendRoutes(api, { kafka, names, config, records, history, replays });
+      resendRoutes(api, { kafka, names, config, records, history, replays, transforms });
       deletionRoutes(api, { deletions, history, summaries });
       suppressionRoutes(api, suppressions, exports);
       userRoutes(api, { kafka, names, config, audiences, users, searches, signal });

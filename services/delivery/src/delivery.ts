@@ -159,12 +159,13 @@ export function detach(delivery: Delivery): Delivery {
   return { ...copy, otherHeaders };
 }
 
-/** Returns the URLs that have not failed permanently for this delivery. */
+/** Returns the URLs that it may be sent to and that have not failed permanently for this delivery. */
 export function openTargets(
-  { closedUrls }: Pick<Delivery, 'closedUrls'>,
+  { closedUrls, onlyUrl }: Pick<Delivery, 'closedUrls' | 'onlyUrl'>,
   destination: Destination,
 ): readonly Target[] {
-  const targets = targetsOf(destination);
+  const all = targetsOf(destination);
+  const targets = onlyUrl === undefined ? all : all.slice(onlyUrl, onlyUrl + 1);
   if (closedUrls.length === 0) return targets;
   return targets.filter(({ fingerprint }) => !closedUrls.includes(fingerprint));
 }

@@ -73,7 +73,9 @@ export function transition(delivery: Delivery, event: Event, policy: DeliveryPol
 }
 
 function die(delivery: Delivery, reason: DeadReason, results?: readonly UrlResult[]): Effect {
-  const lastAnswer = results ? JSON.stringify(results.map(urlAttempt)) : delivery.lastAnswer;
+  const lastAnswer = results
+    ? JSON.stringify(results.map(urlAttempt))
+    : (delivery.transformFailure ?? delivery.lastAnswer);
   const cleared = {
     dueAt: undefined,
     deferrals: 0,

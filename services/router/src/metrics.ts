@@ -1,7 +1,9 @@
 /** The router's metrics: events received, and their outcomes. */
 import type { ConfigView } from '@tailrace/config';
 import { eventTypes, type EventType } from '@tailrace/events';
+import { transformOutcomes } from '@tailrace/metrics';
 import { CountsById, type Metrics } from '@tailrace/service';
+import type { TransformResult } from '@tailrace/transform';
 
 export type RouterMetrics = ReturnType<typeof createRouterMetrics>;
 
@@ -18,6 +20,8 @@ export function createRouterMetrics(
   let received = 0;
   let considered = 0;
   let created = 0;
+  const transformed = { body: 0, filtered: 0, failed: 0, skipped: 0 };
+  let cpuSeconds = 0;
   const bySource = new CountsById(
     () => ({ events: 0 }),
     (id) => config.source(id) !== undefined,
@@ -36,6 +40,10 @@ export function createRouterMetrics(
   );
   metrics.counter('tailrace_deliveries_considered_total', () => considered);
   metrics.counter('tailrace_deliveries_created_total', () => created);
+  metrics.counter('tailrace_transform_runs_total', () =>
+    transformOutcomes.map((outcome) => ({ labels: { outcome }, value: transformed[outcome] })),
+  );
+  metrics.counter('tailrace_transform_cpu_seconds_total', () => cpuSeconds);
   const delay = metrics.histogram('tailrace_routing_delay_seconds').of({});
   metrics.pages.sources.add('tailrace_source_events_total', function* () {
     for (const [source_id, { events }] of bySource) yield { labels: { source_id }, value: events };
@@ -71,6 +79,16 @@ export function createRouterMetrics(
     /** Records whose partition was revoked before they were processed. The new owner receives them again. */
     revoked: metrics.counter('tailrace_router_events_revoked_total'),
     expired: metrics.counter('tailrace_router_events_expired_total'),
+    transforms: {
+      ran({ outcome, cpuMs }: TransformResult): void {
+        transformed[outcome] += 1;
+        cpuSeconds += cpuMs / 1_000;
+      },
+      skipped(): void {
+        transformed.skipped += 1;
+      },
+      threadsEnded: metrics.counter('tailrace_transform_threads_ended_total'),
+    },
     /** Destinations that a routed event does not go to. */
     filtered: metrics.counter('tailrace_deliveries_filtered_total'),
   };

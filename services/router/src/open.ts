@@ -5,6 +5,7 @@ import { noRegistry, openRegistry } from '@tailrace/registry';
 import { defineService, watchConsumption } from '@tailrace/service';
 import { openSuppressions } from '@tailrace/suppressions';
 import { topicNames } from '@tailrace/topology';
+import { Transforms } from '@tailrace/transform';
 import { MessageIds } from './deduplication/message-ids.ts';
 import { rebuild } from './deduplication/rebuild.ts';
 import { ReusedIds } from './deduplication/reused-ids.ts';
@@ -16,6 +17,7 @@ import { SourceTurns } from './receive/source-turns.ts';
 import { createRejecter } from './reject-record.ts';
 import { settings } from './settings.ts';
 import { idleTopics, partitionLimits, topicsToConsume, untilRouted } from './consumed-topics.ts';
+import { TransformStage } from './transform-stage.ts';
 import { startUsage } from './usage.ts';
 import { createWaitingQueue } from './waiting/queue.ts';
 
@@ -68,6 +70,16 @@ export const router = defineService({
     service.onClose('reused message ids', () => reusedIds.close());
     const { tracing } = service;
     const rejecter = createRejecter({ topic: names.eventsRejected, publisher, metrics, log, tracing });
+    const transforms = new Transforms({ onThreadEnded: () => metrics.transforms.threadsEnded.inc() });
+    service.onClose('transforms', () => transforms.close());
+    const transformStage = new TransformStage({
+      transforms,
+      metrics,
+      onRelease: () => {
+        turns.release();
+      },
+    });
+    service.metrics.gauge('tailrace_transform_waiting', () => transformStage.waiting);
     const processRecord = createProcessor({
       names,
       config,
@@ -79,6 +91,7 @@ export const router = defineService({
       metrics,
       usage,
       rejecter,
+      transformStage,
       log,
       tracing,
     });
@@ -100,6 +113,7 @@ export const router = defineService({
       config,
       frames,
       publisher,
+      held: transformStage,
       process: createReceiver({ frames, orderOf, processRecord, rejecter, waiting, metrics }),
       onFull: (full) => {
         if (full) consumption.pause([names.events]);

@@ -5,13 +5,15 @@ import type { Destination, Source } from '@tailrace/config';
 import { TailraceError } from '@tailrace/errors';
 import { readBack, type OutgoingRecord } from '@tailrace/kafka';
 import { noRegistry } from '@tailrace/registry';
-import { decisionSentences, decodeDecision } from '@tailrace/records';
+import { decisionSentences, decodeDecision, decodeDelivery } from '@tailrace/records';
+import type { TransformResult } from '@tailrace/transform';
 import { MessageIds } from './deduplication/message-ids.ts';
 import type { RouterMetrics } from './metrics.ts';
 import { createOrderOf } from './order.ts';
 import { createProcessor } from './process-record.ts';
 import { createReceiver } from './receive/receive-record.ts';
 import { createRejecter } from './reject-record.ts';
+import { TransformStage } from './transform-stage.ts';
 
 interface Published {
   readonly record: OutgoingRecord;
@@ -50,6 +52,9 @@ function startRouter({
   const published: Published[] = [];
   const counted: string[] = [];
   const done: number[] = [];
+  const runs: { readonly event: string; readonly end: (result: TransformResult) => void }[] = [];
+  const suspects = new Set<string>();
+  const releases: string[] = [];
   let refresh = Promise.withResolvers<undefined>();
   let nextOffset = 0;
   const count =
@@ -73,6 +78,13 @@ function startRouter({
         counted.push(`rejected ${code}`);
       },
     },
+    transforms: {
+      ran: ({ outcome }) => {
+        count('ran')(outcome);
+      },
+      skipped: count('skipped'),
+      threadsEnded: { inc: () => undefined },
+    },
     filtered: {
       inc({ reason }, by = 1) {
         counted.push(`filtered ${reason} ${by}`);
@@ -88,6 +100,14 @@ function startRouter({
   const log = { debug: () => undefined, warn: () => undefined };
   const rejecter = createRejecter({ topic: 'rejected', publisher, metrics, log });
   const sourcesByName = { source: (id: string) => sources.get(id), sourceByWriteKey: () => undefined };
+  const transformStage = new TransformStage({
+    transforms: {
+      run: ({ event }) => new Promise((end) => void runs.push({ event, end })),
+      isSuspect: (id) => suspects.has(id),
+    },
+    metrics,
+    onRelease: () => void releases.push('released'),
+  });
   const processRecord = createProcessor({
     names: { deliveries: 'deliveries', decisions: 'decisions' },
     config: {
@@ -106,6 +126,7 @@ function startRouter({
     publisher,
     metrics,
     rejecter,
+    transformStage,
     log,
   });
   const receiveRecord = createReceiver({
@@ -120,6 +141,15 @@ function startRouter({
     published,
     counted,
     done,
+    runs,
+    suspects,
+    releases,
+    transformStage,
+    /** The next run makes this of its event. */
+    async makes(body: string) {
+      runs.shift()?.end({ outcome: 'body', body, cpuMs: 1, logs: [] });
+      await settled();
+    },
     addSource: (id: string) => sources.set(id, { id, writeKeys: ['wk'], enabled: true }),
     /** The router has read the configuration to its end. */
     configRead() {
@@ -200,6 +230,141 @@ test('5.10 an event that is not in a sample leaves its rule', () => {
     decision && decisionSentences(decision).map((sentence) => sentence.replace(/^At \S+ /, '')),
     ['the router filtered it for crm: it was not in the sample of 0.01 % by user.'],
   );
+});
+
+describe('6.10 a delivery with a transform', () => {
+  const code = '(event) => event';
+  const crm = destinationOf('crm', { transform: { code, version: 3 } });
+
+  function startTransforming(more: readonly Destination[] = [destinationOf('erp')]) {
+    const enabled: Destination[] = [crm, ...more];
+    const router = { ...startRouter({ enabled }), enabled };
+    router.addSource('web');
+    return router;
+  }
+
+  test('has the body, the headers and the URL that the function makes, and others do not wait for it', async () => {
+    const router = startTransforming();
+    router.send('web', 'u-1');
+    assert.deepEqual(router.keys(), ['erp/u-1']);
+    assert.equal(String(router.published[0]?.record.value), router.runs[0]?.event);
+    router.published[0]?.acknowledge();
+    await settled();
+    assert.deepEqual(router.done, []);
+    router.runs
+      .shift()
+      ?.end({ outcome: 'body', body: '{"a":1}', headers: { 'X-A': 'b' }, url: 0, cpuMs: 1, logs: [] });
+    await settled();
+    const made = router.published[1]?.record;
+    assert.ok(made);
+    assert.deepEqual([made.key, String(made.value)], ['crm/u-1', '{"a":1}']);
+    const delivery = decodeDelivery({
+      ...readBack(made.headers),
+      key: Buffer.from('crm/u-1'),
+      value: Buffer.from(''),
+    });
+    if (typeof delivery === 'string') assert.fail(delivery);
+    assert.deepEqual(
+      [delivery.transformVersion, delivery.requestHeaders, delivery.onlyUrl, delivery.transformFailure],
+      [3, { 'X-A': 'b' }, 0, undefined],
+    );
+    router.published[1]?.acknowledge();
+    await settled();
+    assert.deepEqual(router.done, [0]);
+  });
+
+  test('is a form where the content type of its destination says so', async () => {
+    const settings = { ...crm.settings, contentType: 'form' } as const;
+    const router = startRouter({ enabled: [{ ...crm, settings }] });
+    router.addSource('web');
+    router.send('web', 'u-1');
+    assert.equal((JSON.parse(router.runs[0]?.event ?? '') as { type: string }).type, 'page');
+    await router.makes('{"a":1}');
+    assert.equal(String(router.published[0]?.record.value), 'payload=%7B%22a%22%3A1%7D');
+    assert.equal(headerOf(router.published[0]?.record ?? assert.fail(), 'content-type'), 'form');
+  });
+
+  test('leaves a decision with its version where the function returns null, but not for a delete', async () => {
+    const router = startTransforming();
+    router.send('web', 'u-1');
+    router.runs.shift()?.end({ outcome: 'filtered', cpuMs: 1, logs: [] });
+    await settled();
+    router.published[0]?.acknowledge();
+    await settled();
+    assert.ok(router.counted.includes('filtered transform 1'));
+    const decision = decodeDecision({ value: Buffer.from(router.published[1]?.record.value ?? '') });
+    assert.ok(decision);
+    assert.equal(decision.routed, 1);
+    assert.match(
+      decisionSentences(decision).join(),
+      /^At \S+ the router filtered it for crm: its transform of version 3 returned null\.$/,
+    );
+    router.send('web', 'u-1', { call: { type: 'delete' } });
+    router.runs.shift()?.end({ outcome: 'filtered', cpuMs: 1, logs: [] });
+    await settled();
+    assert.deepEqual(router.keys().slice(2), ['erp/u-1', 'crm/u-1']);
+  });
+
+  test('has its event and the message where the function fails', async () => {
+    const router = startTransforming([]);
+    router.send('web', 'u-1');
+    const event = router.runs[0]?.event;
+    const error = { message: 'TypeError: no', line: 2 };
+    router.runs.shift()?.end({ outcome: 'failed', error, cpuMs: 1, logs: [] });
+    await settled();
+    const made = router.published[0]?.record ?? assert.fail();
+    assert.equal(headerOf(made, 'transform-failed'), 'Transform of version 3: TypeError: no (line 2)');
+    assert.equal(String(made.value), event);
+    router.send('web', 'u-2');
+    router.runs.shift()?.end({ outcome: 'body', body: '1', headers: { Host: 'a' }, cpuMs: 1, logs: [] });
+    await settled();
+    assert.match(
+      headerOf(router.published[1]?.record ?? assert.fail(), 'transform-failed') ?? '',
+      /"Host" is set by Tailrace/,
+    );
+  });
+
+  test('keeps the order of its destination, also where the transform is removed meanwhile', async () => {
+    const router = startTransforming([]);
+    router.send('web', 'u-1');
+    router.send('web', 'u-1');
+    router.enabled[0] = destinationOf('crm');
+    router.send('web', 'u-1');
+    await settled();
+    assert.equal(router.published.length, 0);
+    const [first, second] = router.runs.splice(0);
+    second?.end({ outcome: 'body', body: '2', cpuMs: 1, logs: [] });
+    await settled();
+    assert.equal(router.published.length, 0);
+    first?.end({ outcome: 'body', body: '1', cpuMs: 1, logs: [] });
+    await settled();
+    assert.deepEqual(
+      router.published.map(({ record }) => headerOf(record, 'event-id')),
+      ['m-0', 'm-1', 'm-2'],
+    );
+  });
+
+  test('holds its sources while too much waits, and those of a suspect are not run', async () => {
+    const router = startTransforming([]);
+    for (let nth = 0; nth < 130; nth += 1) router.send('web', `u-${nth}`);
+    assert.ok(router.transformStage.holds('web'));
+    assert.equal(router.runs.length, 130);
+    for (let nth = 0; nth < 100; nth += 1) await router.makes('1');
+    assert.ok(!router.transformStage.holds('web'));
+    assert.deepEqual(router.releases, ['released']);
+    router.suspects.add('crm');
+    for (let nth = 0; nth < 100; nth += 1) router.send('web', `v-${nth}`);
+    assert.equal(router.runs.length, 30 + 98);
+    assert.ok(!router.transformStage.holds('web'));
+    assert.equal(router.counted.filter((what) => what === 'skipped').length, 2);
+    for (let nth = 0; nth < 128; nth += 1) await router.makes('1');
+    assert.equal(router.published.length, 230);
+    assert.equal(router.transformStage.waiting, 0);
+    assert.match(
+      headerOf(router.published.at(-1)?.record ?? assert.fail(), 'transform-failed') ?? '',
+      /not run, because it takes too long and 129 events wait/,
+    );
+  });
 });
 
 describe('a record is done', () => {

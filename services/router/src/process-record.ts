@@ -2,9 +2,10 @@
  * Processes one record: reads it, finds its source, drops it if it is a repeat, routes the event, and publishes the
  * deliveries, and the decision where some destination gets none. The record is done once Kafka has acknowledged all of them.
  *
- * Every step up to publishing runs in one turn of the event loop, so deliveries are published in the order of their records.
+ * Every step up to publishing runs in one turn of the event loop, so deliveries are published in the order of their records. Those that
+ * wait for a transform are published later, in the order of their destination, and no others wait for them.
  */
-import type { ConfigView, Source } from '@tailrace/config';
+import type { ConfigView, Destination, Source } from '@tailrace/config';
 import { isTailraceError } from '@tailrace/errors';
 import { userKey, webhookDocument, type TailraceEvent } from '@tailrace/events';
 import type { OutgoingRecord, Publisher, TrackedRecord } from '@tailrace/kafka';
@@ -18,6 +19,7 @@ import {
   readEvent,
   readRecord,
   routeEvent,
+  type FilteredDestinations,
   type ReadRecord,
   type Rejection,
   type Routing,
@@ -32,8 +34,11 @@ import { limitRefreshes } from './config-refresh.ts';
 import type { MessageIds } from './deduplication/message-ids.ts';
 import type { ReusedIds } from './deduplication/reused-ids.ts';
 import type { RouterMetrics } from './metrics.ts';
+import { turnsOf } from './receive/source-turns.ts';
+import { withOwnBytes } from './record-content.ts';
 import { leaveUnfinished, type Rejecter } from './reject-record.ts';
 import { endDuplicate, endRouted, recordTraceparent, setEvent, startRouteSpan } from './route-span.ts';
+import type { TransformStage } from './transform-stage.ts';
 import type { UsageCounter } from './usage.ts';
 
 export interface ProcessorDependencies {
@@ -51,6 +56,7 @@ export interface ProcessorDependencies {
   readonly metrics: RouterMetrics;
   readonly usage: Pick<UsageCounter, 'count'>;
   readonly rejecter: Pick<Rejecter, 'reject' | 'rejectRouted'>;
+  readonly transformStage: Pick<TransformStage, 'make' | 'waiting'>;
   readonly log: Pick<Log, 'warn'>;
   /** Undefined where tracing is off. */
   readonly tracing?: Tracing | undefined;
@@ -68,6 +74,16 @@ export type Processing =
 
 const processed: Processing = { outcome: 'processed' };
 
+/** An event that has been routed. */
+interface Routed {
+  /** When the event was accepted, in milliseconds since the epoch. */
+  readonly accepted: number;
+  readonly sourceId: string;
+  readonly event: TailraceEvent;
+  readonly routing: Routing;
+  readonly span: Span | undefined;
+}
+
 export function createProcessor(deps: ProcessorDependencies): ProcessRecord {
   const {
     names,
@@ -80,6 +96,7 @@ export function createProcessor(deps: ProcessorDependencies): ProcessRecord {
     metrics,
     usage,
     rejecter,
+    transformStage,
     log,
     tracing,
   } = deps;
@@ -144,33 +161,51 @@ export function createProcessor(deps: ProcessorDependencies): ProcessRecord {
       traceparent: span ? span.traceparent : recordTraceparent(record),
     };
     const deliveries = deliveriesOf(event, origin, routing.routed);
-    void publishAll(
-      record,
-      origin.acceptedAt,
-      deliveries,
-      decisionRecord(record, source.id, event, routing),
-      span,
-    );
+    const routed = { accepted: origin.acceptedAt, sourceId: source.id, event, routing, span };
+    if (!routes.transforms && transformStage.waiting === 0) {
+      void publishAll(record, deliveries, routed);
+      return;
+    }
+    const made = routing.routed.flatMap((destination, index) => {
+      const delivery = deliveries[index];
+      return delivery ? [transformStage.make(delivery, destination, turnsOf(record, source.id))] : [];
+    });
+    // Where it waits, the record is kept for longer than the fetch that it is a part of.
+    const own = made.some(isWaiting) ? withOwnBytes(record).record : record;
+    void publishAll(own, made, routed);
   };
 
   const publishAll = async (
     record: TrackedRecord,
-    accepted: number,
-    deliveries: readonly Delivery[],
-    decision: OutgoingRecord | undefined,
-    span: Span | undefined,
+    made: readonly (Delivery | Promise<Delivery | undefined>)[],
+    { accepted, sourceId, event, routing, span }: Routed,
   ): Promise<void> => {
     const failures: unknown[] = [];
     const hasFailed = (failure: unknown): void => {
       failures.push(failure);
     };
-    const publishing = deliveries.map((delivery) =>
+    const publish = (delivery: Delivery): Promise<void> =>
       publisher
         .publish(encodeDelivery(names.deliveries, delivery))
-        .then(() => metrics.countDelivery(delivery.destinationId), hasFailed),
+        .then(() => metrics.countDelivery(delivery.destinationId), hasFailed);
+    const nulls = new Set<Destination>();
+    const publishing = made.map((one, index) =>
+      one instanceof Promise
+        ? one.then((delivery) => {
+            const destination = routing.routed[index];
+            if (!delivery && destination) nulls.add(destination);
+            return delivery && publish(delivery);
+          })
+        : publish(one),
     );
-    if (decision) publishing.push(publisher.publish(decision).catch(hasFailed));
-    await Promise.all(publishing);
+    const publishDecision = (routing: Routing): Promise<void> | undefined => {
+      const decision = decisionRecord(record, sourceId, event, routing);
+      return decision && publisher.publish(decision).catch(hasFailed);
+    };
+    const isDecided = !made.some(isWaiting);
+    await Promise.all([...publishing, ...(isDecided ? [publishDecision(routing)] : [])]);
+    if (nulls.size > 0) metrics.filtered.inc({ reason: 'transform' }, nulls.size);
+    if (!isDecided) await publishDecision(withNulls(routing, nulls));
     const otherFailure = failures.find((failure) => !isTailraceError(failure, 'record-too-large'));
     if (otherFailure !== undefined) {
       leaveUnfinished(otherFailure);
@@ -181,7 +216,7 @@ export function createProcessor(deps: ProcessorDependencies): ProcessRecord {
       rejecter.rejectRouted(record, deliveryTooLarge, span);
     } else {
       record.done();
-      if (span) endRouted(span, deliveries.length);
+      if (span) endRouted(span, made.length - nulls.size);
     }
     metrics.observeDelay(Date.now() - accepted);
   };
@@ -201,6 +236,22 @@ export function createProcessor(deps: ProcessorDependencies): ProcessRecord {
   };
 
   return processRecord;
+}
+
+function isWaiting(made: unknown): boolean {
+  return made instanceof Promise;
+}
+
+/** The routing without the destinations whose transform returned null. */
+function withNulls(routing: Routing, nulls: ReadonlySet<Destination>): Routing {
+  if (nulls.size === 0) return routing;
+  const routed = routing.routed.filter((destination) => !nulls.has(destination));
+  const filtered = Array.from(nulls, (destination): FilteredDestinations => {
+    const rule = { path: 'transform', text: `version ${destination.transform?.version ?? 1}` };
+    return { reason: 'transform', rule, destinations: [destination] };
+  });
+  const outcome = routed.length > 0 ? 'routed' : 'filtered';
+  return { ...routing, outcome, routed, filtered: [...routing.filtered, ...filtered] };
 }
 
 const deliveryTooLarge: Rejection = {

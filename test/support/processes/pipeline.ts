@@ -48,7 +48,7 @@ type OneOrMore<T> = T | readonly T[];
 
 /** A destination's settings without the fields that tests rarely need. */
 export type DestinationSettings = Destination['settings'] &
-  Partial<Pick<Destination, 'enabled' | 'fields' | 'retry'>>;
+  Partial<Pick<Destination, 'enabled' | 'fields' | 'retry' | 'transform'>>;
 
 /** A source for one test, and the destinations connected to it. */
 export interface Connection {
@@ -151,15 +151,18 @@ async function open<Service extends ServiceHere>(
     async connect(settings, more = {}) {
       const id = randomBytes(4).toString('hex');
       const source = { id: `source-${id}`, writeKeys: [`wk_${id}`], enabled: true, ...more };
-      const destinations = [settings].flat().map(({ enabled = true, fields, retry, ...settings }, index) => ({
-        id: `destination-${id}-${index + 1}`,
-        type: 'Webhooks' as const,
-        enabled,
-        sources: [source.id],
-        ...(fields && { fields }),
-        ...(retry && { retry }),
-        settings,
-      }));
+      const destinations = [settings]
+        .flat()
+        .map(({ enabled = true, fields, retry, transform, ...settings }, index) => ({
+          id: `destination-${id}-${index + 1}`,
+          type: 'Webhooks' as const,
+          enabled,
+          sources: [source.id],
+          ...(fields && { fields }),
+          ...(retry && { retry }),
+          ...(transform && { transform }),
+          settings,
+        }));
       await configure({ sources: [source], destinations });
       const connection = connectionOf(
         () => urlOf(ingest),

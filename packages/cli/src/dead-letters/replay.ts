@@ -5,8 +5,11 @@ import {
   type DeadLetterFilter,
   type ReplayResult,
 } from '@tailrace/deadletters';
-import type { Kafka } from '@tailrace/kafka';
+import { openConfig } from '@tailrace/config';
+import type { ConsumedRecord, Kafka } from '@tailrace/kafka';
+import { transformFailedHeader } from '@tailrace/records';
 import { topicNames, type TopicNames } from '@tailrace/topology';
+import { transformAgain, Transforms, type AgainDependencies } from '@tailrace/transform';
 import { actor, leaveEntry } from '../audit.ts';
 import { exitCodes, UsageError, type CommandContext, type Outcome, type Run } from '../command.ts';
 import { withKafka } from '../kafka.ts';
@@ -66,6 +69,7 @@ async function replayMatching(
       json: { dryRun, due, replayed: 0, malformed: 0, interrupted: true },
     };
   }
+  await using again = openAgain(kafka, names);
   const result =
     due === 0
       ? { replayed: 0, malformed: 0, interrupted: false }
@@ -74,6 +78,7 @@ async function replayMatching(
           ends: counts.ends,
           ratePerSecond: rate,
           by: actor().name,
+          rebuild: again.rebuild,
           signal: terminal.interruption(),
           onReplayed: showReplayed(terminal, due, rate),
         });
@@ -88,6 +93,25 @@ async function replayMatching(
     exitCode: result.interrupted ? exitCodes.interrupted : exitCodes.done,
     text: resultLines(result, due, before, absoluteTimes(period, filter)),
     json: { dryRun, due, ...result },
+  };
+}
+
+/** The transforms and the configuration, which are opened for the first dead letter that needs them. */
+function openAgain(kafka: Kafka, names: TopicNames) {
+  let opened: Promise<AgainDependencies & { close(): Promise<unknown> }> | undefined;
+  const open = async () => {
+    const config = await openConfig(kafka, names.config, { warn: () => undefined });
+    const transforms = new Transforms({ threads: 1 });
+    return { config, transforms, close: () => Promise.all([config.close(), transforms.close()]) };
+  };
+  return {
+    rebuild: async (record: ConsumedRecord): Promise<ConsumedRecord> =>
+      record.headers[transformFailedHeader] === undefined
+        ? record
+        : transformAgain(await (opened ??= open()), record),
+    [Symbol.asyncDispose]: async (): Promise<void> => {
+      await (await opened)?.close();
+    },
   };
 }
 

@@ -31,6 +31,7 @@ import {
 } from './schema.ts';
 import { tokenSchema, type Token } from './token.ts';
 import { certificatesProblem, privateKeyProblem } from './tls.ts';
+import { transformProblem } from './transform.ts';
 import { maskProblems } from '../secrets/mask.ts';
 import { nameSecretHeaders } from '../secrets/secrets.ts';
 import { signingKeyProblem } from '../secrets/signing-key.ts';
@@ -54,6 +55,7 @@ const formats = {
   'private-key': privateKeyProblem,
   'signing-key': signingKeyProblem,
   'smtp-url': smtpUrlProblem,
+  transform: transformProblem,
   silence: durationWithin('5m', '7d'),
 } as const;
 

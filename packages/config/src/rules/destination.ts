@@ -3,6 +3,7 @@ import { field, items, problem, quote, repeats, type FieldPath, type Problem } f
 import { isEncrypted } from '../secrets/encryption.ts';
 import { queriesOf, secretsOf } from '../secrets/secrets.ts';
 import { certificatesProblem, keyPairProblem, privateKeyProblem } from './tls.ts';
+import type { Destination } from './schema.ts';
 import { isSecretHeaderName } from './webhook.ts';
 
 /** @param destination any value; the schema reports fields of the wrong type */
@@ -82,6 +83,11 @@ function claimedHeaders(settings: unknown): ClaimedHeader[] {
     ...claimed(field(field(settings, 'signature'), 'header'), 'signature.header'),
     ...claimed(field(settings, 'deliveryIdHeader'), 'deliveryIdHeader'),
   ];
+}
+
+/** The names, in lower case, of the headers that settings make Tailrace's. */
+export function headersOfTailrace(settings: Destination['settings']): ReadonlySet<string> {
+  return new Set(claimedHeaders(settings).map(({ name }) => name));
 }
 
 function headersOfSettings(settings: unknown, path: FieldPath): Problem[] {

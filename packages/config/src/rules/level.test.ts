@@ -14,7 +14,7 @@ const crm: Destination = {
   filter: { types: ['track'] },
   settings: { webhooks: [{ url: 'https://crm.example/' }] },
 };
-const requires = [{ feature: 'transform', level: ownLevel + 1, by: 'delivery' as const }];
+const requires = [{ feature: 'later', level: ownLevel + 1, by: 'delivery' as const }];
 
 function recordOf(entry: object, id = 'crm') {
   return { offset: 0, key: Buffer.from(`destination/${id}`), value: Buffer.from(JSON.stringify(entry)) };
@@ -42,16 +42,16 @@ test('an entry requires the features that it uses, except those that every reade
 test('a requirement above the own level is unmet, and anything else that the key may hold is none', () => {
   assert.deepEqual(unmetBy({ requires }), requires);
   assert.deepEqual(unmetBy({ requires }, ownLevel + 1), []);
-  for (const other of [undefined, null, 7, {}, [null, 'transform', { level: 'x' }]])
+  for (const other of [undefined, null, 7, {}, [null, 'later', { level: 'x' }]])
     assert.deepEqual(unmetBy({ requires: other }), []);
 });
 
 test('a writer keeps what a newer release required, and drops it once that is met', () => {
-  const newer = decodeEntry(recordOf({ ...crm, transform: 'x', requires }));
+  const newer = decodeEntry(recordOf({ ...crm, later: 'x', requires }));
   assert.ok('entry' in newer && newer.entry);
   assert.deepEqual(written({ ...(newer.entry as Destination), name: 'CRM' }), {
     ...crm,
-    transform: 'x',
+    later: 'x',
     name: 'CRM',
     requires,
   });
@@ -129,5 +129,5 @@ test('the error names destinations, features and levels, up to ten destinations'
   const many = Array.from({ length: 12 }, (_, nth) => [`crm-${nth}`, requires] as const);
   const { code, message } = newerReleaseNeeded(new Map(many)) ?? {};
   assert.equal(code, 'config-needs-newer-release');
-  assert.match(message ?? '', /of level 4, .*: crm-0 \(transform, level 5\), .*crm-9 .* and 2 more\. Run/);
+  assert.match(message ?? '', /of level 4, .*: crm-0 \(later, level 5\), .*crm-9 .* and 2 more\. Run/);
 });

@@ -48,12 +48,19 @@ const features: readonly Feature[] = [
   { feature: 'auth', level: 3, by: 'delivery', isUsed: uses('auth') },
   { feature: 'signature', level: 3, by: 'delivery', isUsed: uses('signature') },
   { feature: 'ed25519', level: 3, by: 'delivery', isUsed: uses('ed25519') },
+  { feature: 'transform', level: 4, by: 'router', isUsed: hasTransform },
+  // It sends the headers and the URL of the transform, and no body that the transform has not made.
+  { feature: 'transform', level: 4, by: 'delivery', isUsed: hasTransform },
   { feature: 'deliveryIdHeader', level: 3, by: 'delivery', isUsed: uses('deliveryIdHeader') },
   { feature: 'oauth2', level: 4, by: 'delivery', isUsed: uses('oauth2') },
 ];
 
 function uses(setting: keyof Destination['settings']): Feature['isUsed'] {
   return ({ settings }) => settings[setting] !== undefined;
+}
+
+function hasTransform({ transform }: Destination): boolean {
+  return transform !== undefined;
 }
 
 function hasMethod({ settings }: Destination): boolean {

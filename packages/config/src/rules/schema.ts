@@ -6,6 +6,7 @@
 import Type, { type Static } from 'typebox';
 import { fieldsSchema, sampleSchema } from './fields.ts';
 import { filterSchema } from './filter.ts';
+import { transformSchema } from './transform.ts';
 import { maxNotifications, notificationSchema, type Notification } from './notification-schema.ts';
 
 const closed = { additionalProperties: false };
@@ -317,6 +318,7 @@ export const destinationSchema = Type.Object(
     filter: Type.Optional(filterSchema),
     sample: Type.Optional(sampleSchema),
     fields: Type.Optional(fieldsSchema),
+    transform: Type.Optional(transformSchema),
     settings: webhooksSettingsSchema,
   },
   { ...closed, description: 'a destination: a mapping with id, type, sources and settings' },
@@ -352,7 +354,7 @@ export type Source = Frozen<Static<typeof sourceSchema> & { enabled: boolean }>;
  * A destination of webhooks. `sources` are the ids of the connected sources; `rateLimit` is in requests a second, of which `burst` may follow each
  * other immediately; `timeout` and `retry` choose within what the service allows. With `proxy: none` it
  * is sent to without the egress proxy. Control disables it when its attempts have only failed for
- * `disableAfter`. `filter` and `sample` select the events that it gets, and `fields` the parts of their bodies. With `ordering: user` the events of one user are sent one after the other. Deliveries of a `paused` one wait,
+ * `disableAfter`. `filter` and `sample` select the events that it gets, and `fields` the parts of their bodies, of which `transform` makes others. With `ordering: user` the events of one user are sent one after the other. Deliveries of a `paused` one wait,
  * without attempts.
  */
 export type Destination = Frozen<Static<typeof destinationSchema> & { enabled: boolean }>;
@@ -362,6 +364,9 @@ export type Filter = NonNullable<Destination['filter']>;
 
 /** The parts of webhook bodies that a destination gets, and how. */
 export type Fields = NonNullable<Destination['fields']>;
+
+/** A script that makes the bodies of a destination. A stored one has a version. */
+export type Transform = NonNullable<Destination['transform']>;
 
 /** The part of the events that a destination gets. */
 export type Sample = NonNullable<Destination['sample']>;

@@ -28,6 +28,7 @@ export const reasons = {
   'destination-disabled': 'The destination is disabled',
   drained: 'Drained by an operator',
   'user-deleted': 'The user was deleted',
+  'transform-failed': 'The transform failed',
   'malformed-record': 'The record cannot be read',
   'lane-full': "The destination's lane is full",
   paused: 'The destination is paused',
@@ -36,6 +37,7 @@ export const reasons = {
   schema: 'The event is blocked at the source',
   filter: 'Excluded by a filter',
   sample: 'Not in the sample',
+  transform: 'The transform returned null',
   suppressed: 'The user is suppressed',
   'no-destination': 'The source has no connected destination',
 };

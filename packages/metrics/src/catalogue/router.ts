@@ -1,5 +1,5 @@
 /** Metrics of the router. funnel.ts says how they add up. */
-import { eventTypes, filterReasons, rejectionCodes } from '../label-values.ts';
+import { eventTypes, filterReasons, rejectionCodes, transformOutcomes } from '../label-values.ts';
 import { buckets, counter, gauge, histogram, metricsOf } from '../metric.ts';
 
 export const routerMetrics = {
@@ -42,6 +42,19 @@ export const routerMetrics = {
       tailrace_routing_delay_seconds: histogram('seconds', {
         buckets: buckets.age,
         help: 'From the acceptance of an event until Kafka has its deliveries.',
+      }),
+      tailrace_transform_runs_total: counter('runs', {
+        labels: { outcome: { values: transformOutcomes } },
+        help: 'Runs of the transforms of destinations, by outcome. A skipped one was not made, because its function takes too long and too many events wait for it.',
+      }),
+      tailrace_transform_cpu_seconds_total: counter('seconds', {
+        help: 'CPU time that the functions of transforms have used.',
+      }),
+      tailrace_transform_waiting: gauge('deliveries', {
+        help: 'Deliveries that wait for the transform of their destination.',
+      }),
+      tailrace_transform_threads_ended_total: counter('threads', {
+        help: 'Threads that were ended and replaced, because a function did not end.',
       }),
       tailrace_remembered_message_ids: gauge('ids', {
         help: 'Message ids by which repeated events are recognised.',

@@ -197,6 +197,16 @@ export const shared = {
     ofLimited: 30,
     ends: 'the receivers have answered, at the latest after the time limit of a webhook',
   },
+  transformTests: {
+    kind: 'places',
+    what: 'tests of transforms',
+    of: 'instance',
+    most: 20,
+    holder: 'destination',
+    ofOne: 3,
+    ofLimited: 15,
+    ends: 'the function has ended, at the latest with its thread',
+  },
   notificationTests: {
     kind: 'places',
     what: 'test messages of notifications in flight',

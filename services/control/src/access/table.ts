@@ -82,6 +82,7 @@ export const access: Readonly<Record<string, Access>> = {
   disconnectSource: write('connection', 'changes'),
   testDestination: write('destination', 'testEvents'),
   testFilter: write('destination', 'nothing'),
+  testTransform: write('destination', 'transformTests'),
   streamCopies: write('destination', 'streams', 'streamBytes', 'copies'),
   pauseDestination: write('destination', 'changes'),
   resumeDestination: write('destination', 'changes'),

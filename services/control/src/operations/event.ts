@@ -5,6 +5,7 @@ import { callRecord } from '../records/call.ts';
 import type { ConfigChangeGroup } from './config-changes.ts';
 import type { DeadLetterCount } from './dead-letters.ts';
 import type { Streak } from './receiver-health.ts';
+import type { TransformFailures } from './transform-failures.ts';
 
 export const operationalEvents = [
   'destination.failing',
@@ -13,6 +14,7 @@ export const operationalEvents = [
   'destination.disabled',
   'destination.enabled',
   'deliveries.dead',
+  'transform.failing',
   'config.changed',
 ] as const;
 
@@ -92,6 +94,14 @@ export function deadEvent(
 ): OperationalEvent {
   const properties = { destinationId, count, since: isoOf(since), until: isoOf(until), reasons };
   return newEvent('deliveries.dead', ['dead', destinationId, isoOf(until)], properties);
+}
+
+export function transformFailingEvent(
+  destinationId: string,
+  { failures, since }: TransformFailures,
+): OperationalEvent {
+  const properties = { destinationId, since: isoOf(since), failures };
+  return newEvent('transform.failing', ['transform', destinationId, isoOf(since)], properties);
 }
 
 export function configEvent({ changeId, at, offset, counts, entries }: ConfigChangeGroup): OperationalEvent {

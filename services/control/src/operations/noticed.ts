@@ -14,10 +14,12 @@ import {
   enabledEvent,
   failingEvent,
   recoveredEvent,
+  transformFailingEvent,
   type OperationalEvent,
 } from './event.ts';
 import { hasRecovered, isFailing, withAttempt, type Streak } from './receiver-health.ts';
 import { encodeReported, encodeReportedConfig, type Reported, type ReportedDestination } from './reported.ts';
+import { TransformFailureCounts } from './transform-failures.ts';
 
 export interface NoticedOptions {
   readonly names: Pick<TopicNames, 'destinationsHealth'>;
@@ -60,6 +62,7 @@ export class Noticed {
   readonly #changes: ConfigChanges;
   readonly #streaks = new Map<string, Streak>();
   readonly #dead: ReturnType<typeof createDeadLetterCounts>;
+  readonly #transforms = new TransformFailureCounts();
   readonly #disabled: ReturnType<typeof watchDisabled>;
   /** Destinations that are or were paused or disabled, until that is remembered of those that fail. */
   readonly #newlyStopped: Set<string>;
@@ -86,13 +89,16 @@ export class Noticed {
         const { sourceId, destinationId, startedAt } = attempt;
         const at = Date.parse(startedAt);
         if (sourceId === builtInSource.id || !(at > Date.now() - maxAgeMs)) return;
+        this.#transforms.attempted(destinationId, at);
         if (isSending(config.destination(destinationId)) && isAboutReceiver(attempt)) {
           this.#streaks.set(destinationId, withAttempt(this.#streaks.get(destinationId), attempt, at));
         }
       }),
       history.onDeadLetter((letter) => {
         const { destinationId = '', diedAt } = letter;
-        if (diedAt > Date.now() - maxAgeMs && config.destination(destinationId)) this.#dead.add(letter);
+        if (!(diedAt > Date.now() - maxAgeMs) || !config.destination(destinationId)) return;
+        this.#dead.add(letter);
+        this.#transforms.failed(letter);
       }),
     ];
   }
@@ -103,7 +109,7 @@ export class Noticed {
     const now = Date.now();
     // Of a destination with two events, the second record replaces the first, so it has what both report.
     const updated = new Map<string, ReportedDestination>();
-    const findings = [...this.#receivers(now), ...this.#entries(now), ...this.#deadLetters(now)];
+    const findings = [...this.#receivers(now), ...this.#entries(now), ...this.#deadLetters(now), ...this.#failingTransforms()];
     const found = findings.map(({ id, event, update }): Due => {
       const remembered = update ? { ...(updated.get(id) ?? this.#reported.destination(id)), ...update } : {};
       updated.set(id, remembered);
@@ -182,6 +188,18 @@ export class Noticed {
       const letters = this.#dead.take(id, reportedUntil, now);
       if (!letters || now - reportedUntil < deadEveryMs) continue;
       yield { id, event: deadEvent(id, letters), update: withLetters(reported, letters) };
+    }
+  }
+
+  *#failingTransforms(): Generator<Finding> {
+    for (const [id, failures] of this.#transforms.failing()) {
+      const { transformFailedSince: before = '' } = this.#reported.destination(id);
+      if (!this.#options.config.destination(id)) this.#transforms.forget(id);
+      // Another instance may have begun to count a little earlier or later.
+      else if (!(Math.abs(failures.since - Date.parse(before)) < maxAgeMs)) {
+        const transformFailedSince = new Date(failures.since).toISOString();
+        yield { id, event: transformFailingEvent(id, failures), update: { transformFailedSince } };
+      }
     }
   }
 }

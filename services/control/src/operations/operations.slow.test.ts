@@ -3,7 +3,9 @@ import assert from 'node:assert/strict';
 import { describe, mock, test } from 'node:test';
 import { eventually } from '@tailrace/testing';
 import { builtInSource } from '@tailrace/config';
+import type { DeadLetterSummary } from '@tailrace/deadletters';
 import type { AttemptRecord } from '@tailrace/records';
+import { TransformFailureCounts } from './transform-failures.ts';
 import { names, newCluster, openApi, readToken, type Api } from '../testing/api.ts';
 
 interface Event {
@@ -168,6 +170,38 @@ describe('a destination', () => {
     assert.equal(reports.length, 1);
     assert.ok(counted >= 1 && counted <= 3, 'the rest is in the next report');
     assert.equal(reports[0]?.['destinationId'], 'crm');
+  });
+
+  test('whose transform fails ten times in a row is reported once', async () => {
+    await using api = await openApi();
+    await configure(api, 'hook');
+    for (let nth = 0; nth < 9; nth += 1) await die(api, 'crm', 'transform-failed');
+    await attempt(api, 'crm', 60_000, 'delivered');
+    await someTurns(api);
+    assert.deepEqual(events(api, /transform/), []);
+    for (let nth = 0; nth < 3; nth += 1) await die(api, 'crm', 'transform-failed');
+    await has(api, /transform/);
+    await someTurns(api);
+    const found = events(api, /transform/).map(({ event, properties }) => [
+      event,
+      properties['destinationId'],
+    ]);
+    assert.deepEqual(found, [['transform.failing', 'crm']]);
+  });
+
+  test('whose transform fails with attempts between is not reported', () => {
+    const counts = new TransformFailureCounts();
+    const failAt = (...times: readonly number[]): void => {
+      for (const diedAt of times) {
+        counts.failed({ destinationId: 'crm', reason: 'transform-failed', diedAt } as DeadLetterSummary);
+      }
+    };
+    failAt(1, 2, 3, 4, 5, 6, 7, 8, 9);
+    counts.attempted('crm', 5);
+    failAt(4, 11, 12, 13, 14, 15);
+    assert.deepEqual(counts.failing(), []);
+    failAt(16);
+    assert.deepEqual(counts.failing(), [['crm', { failures: 10, since: 6 }]]);
   });
 
   test('whose failures and dead letters are reported in the same turn is reported when it recovers', async () => {

@@ -18,6 +18,8 @@ export interface ReportedDestination {
   /** Since when there are dead letters without an hour between them, and their number by reason. */
   readonly deadSince?: string | undefined;
   readonly dead?: Readonly<Record<string, number>> | undefined;
+  /** Since when its transform only fails, as was reported last. */
+  readonly transformFailedSince?: string | undefined;
   /** Since when it is disabled; absent while it is not, or that was not reported. */
   readonly disabledSince?: string | undefined;
   /** Since when its attempts had only failed, where `disableAfter` disabled it. */

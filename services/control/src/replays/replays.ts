@@ -94,7 +94,18 @@ export async function openReplays({
 
   const run = (replay: OwnedReplay): void => {
     const started = createRun(
-      { kafka, names, log, view, publisher, writer, events, longestMs, reportEveryMs },
+      {
+        kafka,
+        names,
+        log,
+        view,
+        publisher,
+        writer,
+        events,
+        again: eventDependencies,
+        longestMs,
+        reportEveryMs,
+      },
       replay,
     );
     runs.set(replay.id, started);

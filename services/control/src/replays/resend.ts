@@ -9,6 +9,7 @@ import { isPending, type DeliveryStatus, type History } from '@tailrace/history'
 import type { Publisher } from '@tailrace/kafka';
 import { decodeDelivery } from '@tailrace/records';
 import type { TopicNames } from '@tailrace/topology';
+import { transformAgain, type Transforms } from '@tailrace/transform';
 import type { RecordReader } from '../records/reader.ts';
 import { reachesDelivery } from '../access/limits.ts';
 import type { Caller } from '../access/authenticate.ts';
@@ -22,6 +23,7 @@ export interface ResendDependencies {
   readonly history: Pick<History, 'read'>;
   readonly replays: Pick<Replays, 'maySend'>;
   readonly publisher: Pick<Publisher, 'publish'>;
+  readonly transforms: Pick<Transforms, 'run'>;
 }
 
 export interface Resent {
@@ -65,9 +67,10 @@ export async function resend(
   const delivery = decodeDelivery(record);
   // Another record is in this place of a topic that was deleted and created again.
   if (typeof delivery === 'string' || delivery.deliveryId !== deliveryId) throw expired(deliveryId);
+  const rebuilt = await transformAgain(deps, record);
   // Directly before the publication, which a replay that begins later reads.
   if (isOpenLetter && (await replays.maySend(destinationId))) throw beingReplayed(deliveryId);
-  await publisher.publish(replayRecord(record, names.deliveriesReplay, isOpenLetter, caller?.name));
+  await publisher.publish(replayRecord(rebuilt, names.deliveriesReplay, isOpenLetter, caller?.name));
   return { deliveryId, eventId: delivery.eventId, destinationId };
 }
 

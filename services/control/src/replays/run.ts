@@ -5,6 +5,7 @@ import { isTailraceError, TailraceError } from '@tailrace/errors';
 import type { Kafka, Publisher } from '@tailrace/kafka';
 import type { Log } from '@tailrace/service';
 import type { TopicNames } from '@tailrace/topology';
+import { transformAgain, type AgainDependencies } from '@tailrace/transform';
 import type { EventReplays } from './events/event-replays.ts';
 import type { EventSelection } from './events/selection.ts';
 import {
@@ -26,6 +27,7 @@ export interface RunDependencies {
   readonly publisher: Pick<Publisher, 'publish'>;
   readonly writer: ReplayWriter;
   readonly events: EventReplays;
+  readonly again: AgainDependencies;
   /** How long a replay of a limited token may take. */
   readonly longestMs: number;
   /** How often a running replay reports, so that the others see that it runs. */
@@ -37,7 +39,7 @@ type End = Partial<OwnedReplay> & Pick<OwnedReplay, 'state'>;
 export type Run = ReturnType<typeof createRun>;
 
 export function createRun(deps: RunDependencies, started: OwnedReplay) {
-  const { kafka, names, log, view, publisher, writer, events, longestMs, reportEveryMs } = deps;
+  const { kafka, names, log, view, publisher, writer, events, again, longestMs, reportEveryMs } = deps;
   const { id, instance, term, filter = {}, selection, ratePerSecond, dryRun, by } = started;
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -133,6 +135,7 @@ export function createRun(deps: RunDependencies, started: OwnedReplay) {
       by,
       signal,
       ends: counts.ends,
+      rebuild: (record) => transformAgain(again, record),
       writer,
       onReplayed: (replayed) => {
         update({ replayed: replayedBefore + replayed });

@@ -18,7 +18,7 @@ export interface ReceiversDependencies {
 }
 
 /** The part of a delivery that its receiver's state depends on. */
-type Waiting = Pick<Delivery, 'destinationId' | 'attempt' | 'firstAttemptAt' | 'closedUrls'>;
+type Waiting = Pick<Delivery, 'destinationId' | 'attempt' | 'firstAttemptAt' | 'closedUrls' | 'onlyUrl'>;
 
 const refreshPauseMs = 1_000;
 

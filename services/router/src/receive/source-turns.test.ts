@@ -28,6 +28,7 @@ function openTurns(
   const records: TrackedRecord[] = [];
   const processed: string[] = [];
   const full: boolean[] = [];
+  const held = new Set<string>();
   let bufferedBytes = 0;
   let isStuck = false;
   let room = Promise.withResolvers<undefined>();
@@ -56,6 +57,12 @@ function openTurns(
       processed.push(`${source}${offset}`);
       bufferedBytes += bytesOfCall({ source, nth: offset });
     },
+    held: {
+      get isHolding() {
+        return held.size > 0;
+      },
+      holds: (source) => held.has(source),
+    },
     onFull: (isFull) => full.push(isFull),
   });
   return {
@@ -63,6 +70,7 @@ function openTurns(
     records,
     processed,
     full,
+    held,
     receive: ({ source, nth, value = Buffer.alloc(100) }: Call, form: Form = 'source-id'): void => {
       const work = { topic: 'events', partition: 0, offset: nth, timestamp: 0 };
       const named = Buffer.from(JSON.stringify({ writeKey: `wk_${source}` }));
@@ -159,6 +167,21 @@ test('nothing is processed while it could not be committed', async () => {
   turns.hold(false);
   await acknowledge(5);
   assert.deepEqual(processed, ['a0', 'a1', 'a2', 'a3', 'a4']);
+});
+
+test('a held source has no turns until it is released, and others have theirs', async () => {
+  const { turns, held, processed, receive } = openTurns();
+  held.add('a');
+  for (let nth = 0; nth < 3; nth += 1) {
+    receive({ source: 'a', nth });
+    receive({ source: 'b', nth });
+  }
+  await nextTurn();
+  assert.deepEqual(processed, ['b0', 'b1', 'b2']);
+  held.clear();
+  turns.release();
+  await nextTurn();
+  assert.deepEqual(processed.slice(3), ['a0', 'a1', 'a2']);
 });
 
 test('records pass a partition of Kafka that is stuck', async () => {

@@ -18,6 +18,8 @@ export interface SourceTurnsDependencies {
   /** The publisher of the deliveries. */
   readonly publisher: Pick<Publisher, 'bufferedBytes' | 'untilBelow'>;
   readonly process: (record: TrackedRecord) => void;
+  /** Sources that have no turns while they are held. */
+  readonly held: { readonly isHolding: boolean; holds(source: string): boolean };
   /** Called with true when no more should be read, and with false when reading may continue. */
   readonly onFull: (full: boolean) => void;
 }
@@ -79,7 +81,7 @@ export class SourceTurns {
 
   /** Processes the record, now or when it is its turn. */
   receive(record: TrackedRecord): void {
-    if (this.#heldRecords === 0 && this.#mayProcess()) {
+    if (this.#heldRecords === 0 && !this.#deps.held.isHolding && this.#mayProcess()) {
       this.#deps.process(record);
       return;
     }
@@ -94,6 +96,11 @@ export class SourceTurns {
     this.#heldRecords += 1;
     this.#heldBytes += bytes;
     this.#updateFull();
+    void this.#run();
+  }
+
+  /** To be called when sources are not held any more. */
+  release(): void {
     void this.#run();
   }
 
@@ -117,23 +124,30 @@ export class SourceTurns {
       await publisher.untilBelow(this.#aheadBytes, stuckMs);
       if (publisher.bufferedBytes >= this.#aheadBytes) this.#aheadBytes += publishedAheadBytes;
       for (let n = 0; n < mostAtOnce && this.#heldRecords > 0 && this.#mayProcess(); n += 1) {
-        this.#processNext();
+        if (this.#processNext()) continue;
+        // Only records of held sources are left, until they are released.
+        this.#isRunning = false;
+        return;
       }
       await nextTurn();
     }
     this.#isRunning = false;
   }
 
-  #processNext(): void {
+  /** Returns whether a source had a turn. */
+  #processNext(): boolean {
+    const { held } = this.#deps;
     for (const [source, queue] of this.#queues) {
+      if (held.holds(source)) continue;
       if (queue.left > 0) {
         this.#processFirst(source, queue);
-        return;
+        return true;
       }
       queue.left += quantum;
       this.#queues.delete(source);
       this.#queues.set(source, queue);
     }
+    return false;
   }
 
   #processFirst(source: string, queue: SourceQueue): void {
@@ -190,3 +204,8 @@ export class SourceTurns {
 }
 
 const strangerOf = ({ by, value }: SourceReference): string => `${by} ${value}`;
+
+/** The turns in which records of this kind from the source are processed. A call in Confluent wire format may name the source alone. */
+export function turnsOf({ value }: Pick<TrackedRecord, 'value'>, sourceId: string): readonly string[] {
+  return value?.[0] === magicByte ? [sourceId, unnamed] : [sourceId];
+}

@@ -78,6 +78,7 @@ function reasonChoices(current: string | undefined): [value: string, label: stri
   const known = [
     'filter',
     'sample',
+    'transform',
     'disabled',
     'integrations',
     'schema',

@@ -6,7 +6,7 @@ import {
   missingSources,
   problemsError,
   unmaskDestination,
-  withSigningKeys,
+  withServerFields,
   type ConfigEditor,
   type ConfigSnapshot,
   type Destination,
@@ -68,7 +68,7 @@ export function validDestination(
     // The paths begin with `destinations[0]`, as in a file.
     return problems.map((problem) => ({ ...problem, path: problem.path.slice(2) }));
   });
-  return withSigningKeys(valid, stored);
+  return withServerFields(valid, stored);
 }
 
 /**

@@ -91,3 +91,55 @@ test('4.5 the catalog says whether a type accepts historical timestamps', async 
   const { acceptsHistoricalTimestamps } = await control.expect(200, { path: '/v1/catalog/Webhooks' });
   assert.equal(acceptsHistoricalTimestamps, true);
 });
+
+test('a transform is tried on what the fields leave, before it is saved, and shows its result, logs and failure', async () => {
+  const path = '/v1/destinations/crm/transform/test';
+  const tried = (body: object) => control.expect(200, { method: 'POST', path, body });
+  const code =
+    "(event) => {\n  console.log('total', event.properties.total);\n  return { body: { sum: event.properties.total }, headers: { 'X-A': 'b' } };\n}";
+  const { input, cpuMs, ...made } = await tried({ code, call: order(5) });
+  assert.match(String(input), /"properties":\{"total":5\}\}$/);
+  assert.equal(typeof cpuMs, 'number');
+  assert.deepEqual(made, { outcome: 'body', body: '{"sum":5}', headers: { 'X-A': 'b' }, logs: ['total 5'] });
+  assert.equal((await tried({ code: '() => null' }))['outcome'], 'filtered');
+  const error = async (code: string) => (await tried({ code }))['error'];
+  assert.deepEqual(await error('() => {\n  null.x;\n}'), {
+    message: "TypeError: cannot read property 'x' of null",
+    line: 2,
+  });
+  assert.match(JSON.stringify(await error('(event) =>')), /SyntaxError.*"line":1/);
+  assert.match(
+    JSON.stringify(await error("() => ({ body: 1, headers: { Host: 'a' } })")),
+    /is set by Tailrace/,
+  );
+  assert.match(JSON.stringify(await error('() => ({ body: 1, url: 1 })')), /the destination has 1, from 0/);
+  await control.refused({ method: 'POST', path, body: {} }, 400, 'invalid-request');
+});
+
+test('a transform is refused where it is no script, and its version counts the changes of the code', async () => {
+  const patch = (transform: unknown) =>
+    ({ method: 'PATCH', path: '/v1/destinations/crm', body: { transform } }) as const;
+  const refused = await control.refused(
+    patch({ code: '(event) => {\n  return 1 +;\n}' }),
+    400,
+    'invalid-configuration',
+  );
+  assert.match(refused.text, /transform\.code: has a syntax error in line 2: Unexpected token ';'/);
+  const long = await control.refused(
+    patch({ code: `() => '${'ü'.repeat(20_000)}'` }),
+    400,
+    'invalid-configuration',
+  );
+  assert.match(long.text, /has 40008 bytes, and 32768 are allowed/);
+  for (const [code, version] of [
+    ['() => 1', 1],
+    ['() => 1', 1],
+    ['() => 2', 2],
+  ] as const) {
+    const { transform } = await control.expect(200, patch({ code, version: 7 }));
+    assert.deepEqual(transform, { code, version });
+  }
+  const path = '/v1/destinations/crm/transform/test';
+  assert.equal((await control.expect(200, { method: 'POST', path, body: {} }))['body'], '2');
+  await control.expect(200, patch(null));
+});

@@ -5,12 +5,11 @@ import { bodyFor, compileFilter, filterableOf } from '@tailrace/routing';
 import Type from 'typebox';
 import { orNothing, withoutDefaults, type JsonSchema } from '../../document/json-schema.ts';
 import { audit } from '../../http/audit.ts';
-import { invalidField } from '../../http/errors.ts';
 import { bodyOnly, named } from '../../http/schemas.ts';
 import { routesOf, type Api } from '../../http/api.ts';
 import { loadDestination } from './destination.ts';
 import { requireValid } from '../entry/change.ts';
-import { triedEvent } from './tried-call.ts';
+import { fieldsOf, triedEvent } from './tried-call.ts';
 
 const testedSchema = Type.Object({
   passes: Type.Boolean({ description: 'whether the destination would get the call' }),
@@ -75,27 +74,17 @@ export function filterTestRoutes(app: Api, config: Pick<ConfigView, 'destination
     handler: (request) => {
       const { id } = request.params;
       audit(request, 'destination.test-filter', `destination/${id}`);
-      const given = fieldsOf(request.body);
+      const given = fieldsOf(request.body, known);
       const destination = loadDestination(config, id);
       const filter = filterOf(destination, given['filter']);
       // The router compares the digits that were sent.
-      const event = triedEvent({ ...given, ...fieldsOf(request.exactBody) });
+      const event = triedEvent({ ...given, ...fieldsOf(request.exactBody, known) });
       // As in routing, a delete passes every filter.
       const tested = event.type !== 'delete' && filter ? compileFilter(filter) : undefined;
       const rule = tested?.(filterableOf(event, webhookDocument));
       return { passes: rule === undefined, ...(rule && { rule }), body: bodyFor(event, destination) };
     },
   });
-}
-
-function fieldsOf(body: unknown): Readonly<Record<string, unknown>> {
-  if (body === undefined || body === null) return {};
-  if (typeof body !== 'object' || Array.isArray(body)) throw invalidField('body', 'is not an object');
-  const unknown = Object.keys(body).find((key) => !known.includes(key));
-  if (unknown !== undefined) {
-    throw invalidField(unknown.slice(0, 64), `is not known; known fields are ${known.join(', ')}`);
-  }
-  return body as Readonly<Record<string, unknown>>;
 }
 
 /** @throws TailraceError `invalid-configuration` */

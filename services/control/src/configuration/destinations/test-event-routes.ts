@@ -1,9 +1,10 @@
 /** The route that sends a test event to a destination immediately, as a delivery would be sent. Nothing is stored. */
 import { randomUUID } from 'node:crypto';
 import type { ConfigView, Destination } from '@tailrace/config';
-import { eventTypes } from '@tailrace/events';
+import { eventTypes, type TailraceEvent } from '@tailrace/events';
 import { exchangeSchema } from '@tailrace/records';
 import { bodyFor, encodeBody } from '@tailrace/routing';
+import { checkedResult, failureText, hasTransform, type Transforms } from '@tailrace/transform';
 import {
   createSender,
   describeExchange,
@@ -83,11 +84,12 @@ const bodySchema = Type.Union([
 
 export interface TestEventNeeds {
   readonly config: Pick<ConfigView, 'destination'>;
+  readonly transforms: Pick<Transforms, 'run'>;
   /** As delivery has them. */
   readonly sending: SenderOptions;
 }
 
-export function testEventRoutes(app: Api, { config, sending }: TestEventNeeds): void {
+export function testEventRoutes(app: Api, { config, transforms, sending }: TestEventNeeds): void {
   const route = routesOf(app, 'Destinations');
   const sender = createSender(sending);
   app.addHook('onClose', () => sender.close());
@@ -109,14 +111,39 @@ export function testEventRoutes(app: Api, { config, sending }: TestEventNeeds): 
       const destination = loadDestination(config, id);
       // As the router would build it: from the digits that were sent.
       const event = triedEvent((request.exactBody ?? {}) as Readonly<Record<string, unknown>>);
-      const body = encodeBody(bodyFor(event, destination), destination.settings);
-      const targets = chosenTargets(destination, webhook);
       using _place = places.take(request.caller, id);
+      const made = await madeBy(transforms, event, destination);
+      const targets = chosenTargets(destination, webhook ?? made.url);
       return {
-        items: await Promise.all(targets.map((target) => sendTest(sender, destination, target, body))),
+        items: await Promise.all(targets.map((target) => sendTest(sender, destination, target, made))),
       };
     },
   });
+}
+
+/** What the router would make of the event. */
+interface Made {
+  readonly body: Buffer;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly url?: number | undefined;
+}
+
+/** @throws TailraceError `invalid-request` where the transform makes no body of it */
+async function madeBy(
+  transforms: Pick<Transforms, 'run'>,
+  event: TailraceEvent,
+  destination: Destination,
+): Promise<Made> {
+  const json = bodyFor(event, destination);
+  const { settings } = destination;
+  if (!hasTransform(destination)) return { body: encodeBody(json, settings) };
+  const run = { owner: `test/${destination.id}`, code: destination.transform.code, event: json };
+  const result = checkedResult(await transforms.run(run), destination);
+  if (result.outcome === 'body') return { ...result, body: encodeBody(result.body, settings) };
+  if (result.outcome === 'failed')
+    throw invalidField('call', `fails in the transform: ${failureText(result.error)}`);
+  if (event.type === 'delete') return { body: encodeBody(json, settings) };
+  throw invalidField('call', 'is filtered: the transform of the destination returned null');
 }
 
 function chosenTargets(destination: Destination, webhook: number | undefined): readonly Target[] {
@@ -127,10 +154,15 @@ function chosenTargets(destination: Destination, webhook: number | undefined): r
   throw invalidField('webhook', `is not the index of one of the ${targets.length} URLs, from 0`);
 }
 
-async function sendTest(sender: Sender, destination: Destination, target: Target, body: Buffer) {
+async function sendTest(
+  sender: Sender,
+  destination: Destination,
+  target: Target,
+  { body, headers: added }: Made,
+) {
   const startedAt = Date.now();
   const { contentType } = destination.settings;
-  const stamp = { deliveryId: `test-${randomUUID()}`, startedAt, contentType };
+  const stamp = { deliveryId: `test-${randomUUID()}`, startedAt, contentType, added };
   const headers = requestHeaders(destination, target, body, stamp);
   const request = { ...target, destinationId: destination.id, headers, body };
   const answer = await sender.send({ ...request, keep: { bodyBytes: shownBodyBytes, which: 'all' } });

@@ -53,3 +53,18 @@ export function triedEvent({ call, type = 'track' }: Readonly<Record<string, unk
   if (reading.ok) return reading.event;
   throw invalidField('call', `is not valid: ${reading.message.replace(/\.$/, '')}`);
 }
+
+/**
+ * The fields of a body that may be absent.
+ *
+ * @throws TailraceError `invalid-request`
+ */
+export function fieldsOf(body: unknown, known: readonly string[]): Readonly<Record<string, unknown>> {
+  if (body === undefined || body === null) return {};
+  if (typeof body !== 'object' || Array.isArray(body)) throw invalidField('body', 'is not an object');
+  const unknown = Object.keys(body).find((key) => !known.includes(key));
+  if (unknown !== undefined) {
+    throw invalidField(unknown.slice(0, 64), `is not known; known fields are ${known.join(', ')}`);
+  }
+  return body as Readonly<Record<string, unknown>>;
+}

@@ -118,7 +118,8 @@ async function newStage(t: TestContext): Promise<Stage> {
           return [pending];
         },
       } as never;
-      const events = { kafka: ofInstance, names, config, frames: noRegistry, users, history, routerGroup };
+      const kept = { kafka: ofInstance, names, config, frames: noRegistry, users, history };
+      const events = { ...kept, routerGroup, transforms: { run: () => assert.fail() } };
       const options = { kafka: ofInstance, names, log: quiet, events, takeOverAfterMs: 600, longestMs };
       const replays = await openReplays(options);
       t.after(async () => {

@@ -19,6 +19,7 @@ import { readIfAvailable, type History } from '@tailrace/history';
 import type { Kafka, Partitioner } from '@tailrace/kafka';
 import { encodeDelivery, formatPosition, replayedByHeader, replayIdHeader } from '@tailrace/records';
 import type { FrameReader } from '@tailrace/registry';
+import { hasTransform, transformDelivery, type Transforms } from '@tailrace/transform';
 import type { EventCount, EventSelection, EventTally } from './selection.ts';
 import { createSelector, type SelectedEvent, type SelectorDependencies } from './selector.ts';
 import { finishedUpTo, readSent, type Due, type SentDeliveries, type SentDependencies } from './sent.ts';
@@ -28,6 +29,7 @@ export interface EventReplayDependencies extends SelectorDependencies, SentDepen
     Pick<Kafka, 'exclusivePublisher' | 'describeTopics' | 'partitioner'>;
   readonly frames: Pick<FrameReader, 'read' | 'fetchSchema'>;
   readonly history: Pick<History, 'read'>;
+  readonly transforms: Pick<Transforms, 'run'>;
 }
 
 export interface EventReplayOrder {
@@ -156,9 +158,10 @@ class EventReplay {
       },
     });
     const work = { ...this.#order, ends: new Map(this.#tally.ends), sent };
-    const { isComplete, expired } = await eachDue(this.#deps, work, (selected, due) =>
-      writer.add(this.#replayedOf(selected, due)),
-    );
+    const { isComplete, expired } = await eachDue(this.#deps, work, async (selected, due) => {
+      const found = await this.#replayedOf(selected, due);
+      return !found || writer.add(found);
+    });
     if (!isComplete || !(await writer.flush())) return true;
     await this.#requireAll(this.#tally, sent.ofThis, expired);
     return false;
@@ -181,10 +184,16 @@ class EventReplay {
     throw new TailraceError('expired', `${few} of ${all} events expired in Kafka before they were sent.`);
   }
 
-  /** The age of a delivery begins with its replay. */
-  #replayedOf({ delivery }: SelectedEvent, { deliveryId, letter }: Due): Replayed {
-    const { id, by } = this.#order;
-    const made = delivery();
+  /** The age of a delivery begins with its replay. Undefined where the transform filters the event. */
+  async #replayedOf({ delivery }: SelectedEvent, { deliveryId, letter }: Due): Promise<Replayed | undefined> {
+    const { id, by, selection } = this.#order;
+    const { config, transforms } = this.#deps;
+    const destination = config.destination(selection.destinationId);
+    const made =
+      destination && hasTransform(destination)
+        ? await transformDelivery(transforms, delivery(), destination)
+        : delivery();
+    if (!made) return undefined;
     const headers: (readonly [string, Buffer])[] = [[replayIdHeader, Buffer.from(id)]];
     if (by !== undefined) headers.push([replayedByHeader, Buffer.from(by)]);
     const encoded = encodeDelivery(this.#deps.names.deliveriesReplay, {

@@ -69,6 +69,7 @@ export class AttemptStage {
     if (work.revoked) return nothingSent;
     const { names, receivers, settle, policies, now } = this.#deps;
     if (receivers.isOfDeletedUser(job)) return this.#giveUp(job, 'user-deleted');
+    if (delivery.transformFailure !== undefined) return this.#giveUp(job, 'transform-failed');
     if (!destination) return this.#giveUp(job, 'destination-deleted');
     if (!destination.enabled) return this.#giveUp(job, 'destination-disabled');
     if (needsOrder(job, destination, names)) {
@@ -121,7 +122,7 @@ export class AttemptStage {
     const closedUrls = [...delivery.closedUrls, ...failedPermanently(results)];
     const spanId = span?.sampled ? span.spanId : undefined;
     const isProbe = sent.every((permit) => permit.isProbe);
-    const stillOpen = isProbe ? openTargets({ closedUrls }, destination) : [];
+    const stillOpen = isProbe ? openTargets({ ...delivery, closedUrls }, destination) : [];
     let down: Down | undefined;
     if (receivers.isDown(delivery, stillOpen)) {
       const attempted = { ...delivery, attempt: delivery.attempt + 1, firstAttemptAt };
@@ -135,12 +136,12 @@ export class AttemptStage {
   async #send(
     destination: Destination,
     target: Target,
-    { deliveryId, destinationId, contentType, body }: Delivery,
+    { deliveryId, destinationId, contentType, requestHeaders: added, body }: Delivery,
     traceparent: string | undefined,
   ): Promise<UrlResult> {
     const { sender, keep, now } = this.#deps;
     const startedAt = performance.now();
-    const stamp = { deliveryId, startedAt: now(), contentType, traceparent };
+    const stamp = { deliveryId, startedAt: now(), contentType, traceparent, added };
     const headers = requestHeaders(destination, target, body, stamp);
     const { origin, path, method, tls, tokenServer, timeoutMs, retryOn, proxy } = target;
     const how = { tls, tokenServer, timeoutMs, retryOn, proxy, keep };

@@ -40,6 +40,10 @@ export class LaneStage {
       settle.apply(job, { kind: 'over', reason: 'user-deleted' });
       return;
     }
+    if (!lanes.paused && delivery.transformFailure !== undefined) {
+      settle.apply(job, { kind: 'over', reason: 'transform-failed' });
+      return;
+    }
     if (this.isPaused(destination)) {
       settle.apply(job, { kind: 'paused' });
       return;

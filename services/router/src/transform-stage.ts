@@ -1,0 +1,154 @@
+/**
+ * Deliveries that wait for a transform. Those of a destination leave in the order in which they came, so the order of its users holds, also
+ * when it gets or loses its transform meanwhile.
+ *
+ * What waits is bounded. The sources of a destination of which too much waits get no turns until less does (receive/source-turns.ts).
+ * Where its function has used too much CPU time lately, they do not wait for it: what is beyond the limit is not run, and becomes a dead
+ * letter as a failed run does.
+ */
+import type { Destination } from '@tailrace/config';
+import type { Delivery } from '@tailrace/records';
+import {
+  hasTransform,
+  transformDelivery,
+  withFailure,
+  type TransformResult,
+  type Transforming,
+  type Transforms,
+} from '@tailrace/transform';
+import type { RouterMetrics } from './metrics.ts';
+
+/** Of one destination. */
+const mostWaiting = 128;
+/** Of all destinations. */
+const mostBytes = 8 * 2 ** 20;
+
+interface Waiting {
+  count: number;
+  bytes: number;
+  /** Resolves when the last one has left. */
+  last: Promise<unknown>;
+}
+
+export interface TransformStageDependencies {
+  readonly transforms: Pick<Transforms, 'run' | 'isSuspect'>;
+  readonly metrics: Pick<RouterMetrics, 'transforms'>;
+  /** Called when sources may have turns again. */
+  readonly onRelease: () => void;
+}
+
+export class TransformStage {
+  readonly #deps: TransformStageDependencies;
+  readonly #waiting = new Map<string, Waiting>();
+  /** By source, the destinations for which it is held. */
+  readonly #held = new Map<string, Set<string>>();
+  #bytes = 0;
+  #count = 0;
+
+  constructor(dependencies: TransformStageDependencies) {
+    this.#deps = dependencies;
+  }
+
+  get waiting(): number {
+    return this.#count;
+  }
+
+  get isHolding(): boolean {
+    return this.#held.size > 0;
+  }
+
+  /** Whether records of the source should wait. */
+  holds(source: string): boolean {
+    return this.#held.has(source);
+  }
+
+  /**
+   * The delivery as it is to be published, or undefined where the transform filters it; a promise where it waits.
+   *
+   * @param delivery as `deliveriesOf` makes it
+   * @param sources whose turn the event has had
+   */
+  make(
+    delivery: Delivery,
+    destination: Destination,
+    sources: readonly string[],
+  ): Delivery | Promise<Delivery | undefined> {
+    const { id } = destination;
+    const waiting = this.#waiting.get(id);
+    const transforming = hasTransform(destination) ? destination : undefined;
+    if (!transforming && !waiting) return delivery;
+    const { count, last } = waiting ?? { count: 0, last: Promise.resolve() };
+    const isTooMany = count >= mostWaiting || this.#bytes >= mostBytes;
+    const isSuspect = this.#deps.transforms.isSuspect(id);
+    const made = transforming
+      ? isTooMany && isSuspect
+        ? this.#skip(delivery, transforming, count)
+        : this.#run(delivery, transforming)
+      : delivery;
+    if (isTooMany && !isSuspect) this.#hold(id, sources);
+    return this.#enter(
+      id,
+      delivery.body.length,
+      last.then(() => made),
+    );
+  }
+
+  #run(delivery: Delivery, destination: Transforming): Promise<Delivery | undefined> {
+    const { transforms, metrics } = this.#deps;
+    const run: Transforms['run'] = async (one) => {
+      const result: TransformResult = await transforms.run(one);
+      metrics.transforms.ran(result);
+      return result;
+    };
+    return transformDelivery({ run }, delivery, destination);
+  }
+
+  #skip(delivery: Delivery, destination: Transforming, waiting: number): Delivery {
+    this.#deps.metrics.transforms.skipped();
+    return withFailure(
+      delivery,
+      destination,
+      `not run, because it takes too long and ${waiting} events wait for it`,
+    );
+  }
+
+  #enter(id: string, bytes: number, made: Promise<Delivery | undefined>): Promise<Delivery | undefined> {
+    let waiting = this.#waiting.get(id);
+    if (!waiting) this.#waiting.set(id, (waiting = { count: 0, bytes: 0, last: made }));
+    waiting.last = made;
+    this.#add(waiting, 1, bytes);
+    const entered = waiting;
+    return made.then((delivery) => {
+      this.#add(entered, -1, -bytes);
+      if (entered.count === 0) this.#waiting.delete(id);
+      if (this.isHolding) this.#release(id, entered);
+      return delivery;
+    });
+  }
+
+  #add(waiting: Waiting, count: number, bytes: number): void {
+    waiting.count += count;
+    waiting.bytes += bytes;
+    this.#count += count;
+    this.#bytes += bytes;
+  }
+
+  #hold(id: string, sources: readonly string[]): void {
+    for (const source of sources) {
+      const destinations = this.#held.get(source);
+      if (destinations) destinations.add(id);
+      else this.#held.set(source, new Set([id]));
+    }
+  }
+
+  #release(id: string, { count }: Waiting): void {
+    const isFew =
+      this.#bytes < mostBytes / 2 && (count < mostWaiting / 2 || this.#deps.transforms.isSuspect(id));
+    if (!isFew) return;
+    const before = this.#held.size;
+    for (const [source, destinations] of this.#held) {
+      if (destinations.delete(id) && destinations.size === 0) this.#held.delete(source);
+    }
+    if (this.#held.size < before) this.#deps.onRelease();
+  }
+}
