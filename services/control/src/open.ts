@@ -34,6 +34,7 @@ import { openDeletions } from './deletions/index.ts';
 import { deletionPaths, deletionRoutes } from './deletions/routes.ts';
 import { serveDocument, serveReference } from './document/reference.ts';
 import { healthRoutes } from './health/routes.ts';
+import { eventCallRoute } from './history/event-call-route.ts';
 import { historyRoutes } from './history/routes.ts';
 import { Streams } from './streams/streams.ts';
 import { Summaries } from './history/summaries.ts';
@@ -283,6 +284,7 @@ export async function openControl(
       const summaries = new Summaries();
       const read = { kafka, names, config, records, history, streams, exports, searches, signal };
       historyRoutes(api, { ...read, routerGroup });
+      eventCallRoute(api, { records, history, frames, topic: names.events });
       callRoutes(api, { streams, config, feed: new CallFeed({ kafka, names, config, log, routerGroup }) });
       copyRoutes(api, { streams, config, feed: new CopyFeed({ kafka, names, config, users }) });
       deadLetterRoutes(api, { records, topic: names.deliveriesDead, history, exports, summaries });

@@ -110,6 +110,7 @@ export const access: Readonly<Record<string, Access>> = {
   listDecisions: read('list', 'nothing'),
   exportDecisions: read('list', 'exports'),
   getEvent: read('delivery', 'searches'),
+  getEventCall: write('delivery', 'records'),
   streamLive: read('open', 'streams', 'streamBytes'),
   streamAttempts: read('list', 'streams', 'streamBytes'),
   listDeadLetters: read('list', 'nothing'),

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { eventually } from '@tailrace/testing';
-import { encodeDecision, type FilteredDestinations } from '@tailrace/records';
-import { names, openApi, type Api } from '../testing/api.ts';
+import { encodeDecision, formatPosition, type FilteredDestinations } from '@tailrace/records';
+import { names, openApi, readToken, type Api } from '../testing/api.ts';
 import { createFlow, type Flow } from '../testing/flow.ts';
 
 let api: Api;
@@ -151,4 +151,32 @@ test('of thousands of events with one messageId the newest are listed', async ()
     String(explanation),
     /^It was routed to at least one destination\..* of which the newest are listed\.$/,
   );
+});
+
+test('the call of an event is shown as it was accepted, to tokens that may read all of it', async () => {
+  const call = '"type":"track","userId":"ada","event":"Order","properties":{"total":9007199254740993}';
+  const value = `{"messageId":"m-call",${call}}`;
+  const headers = { 'source-id': 'web' };
+  await api.kafka.publisher().publish({ topic: names.events, key: 'ada', value, headers });
+  const record = api.cluster.records(names.events).at(-1);
+  assert.ok(record);
+  // The body of a destination with a transform.
+  const made = { eventId: 'm-call', eventPosition: formatPosition(record), body: Buffer.from('{}') };
+  await flow.publish(names.deliveries, flow.delivery('crm', made));
+  await api.historyRead();
+  const path = '/v1/events/m-call/call';
+  const { text } = await api.expect(200, { path });
+  assert.match(String(text), /"properties":\{"total":9007199254740993\}/);
+
+  const tokenFor = async (limits: object): Promise<string> => {
+    const body = { name: `call-${JSON.stringify(limits).length}`, scope: 'write', ...limits };
+    return String((await api.expect(201, { method: 'POST', path: '/v1/tokens', body }))['token']);
+  };
+  await api.expect(200, { path, token: await tokenFor({ sources: ['web'], destinations: ['crm'] }) });
+  // `fields` may hide some of it from the destination.
+  await api.refused({ path, token: await tokenFor({ destinations: ['crm'] }) }, 404, 'not-found');
+  await api.refused({ path, token: readToken }, 403, 'forbidden');
+  for (const unknown of ['m-some', 'm-never']) {
+    await api.refused({ path: `/v1/events/${unknown}/call` }, 404, 'not-found');
+  }
 });

@@ -1,5 +1,4 @@
-/** The text of a tracking call: examples, that of a webhook body, and the request that sends it. */
-import { indentJson } from '../../../parts/json-text.ts';
+/** The text of a tracking call: examples, and the request that sends it. */
 
 export const callTypes = ['track', 'identify', 'page', 'screen', 'group', 'alias', 'delete'] as const;
 export type CallType = (typeof callTypes)[number];
@@ -17,17 +16,6 @@ const fields: Readonly<Record<CallType, object>> = {
 
 export function exampleOf(type: CallType): string {
   return JSON.stringify({ type, userId: 'test-user', ...fields[type] }, undefined, 2);
-}
-
-/** Only the body of an alias has other keys than its call. They are renamed in the text, so that numbers keep their digits. */
-const alias = /^\{"version":1,"type":"alias","Previous ID":("(?:[^"\\]|\\.)*"),"User ID":/;
-
-/** The call whose webhook has this body. */
-export function callOfBody(body: string): string {
-  const call = body
-    .replace(alias, '{"type":"alias","previousId":$1,"userId":')
-    .replace(/^\{"version":1,/, '{');
-  return indentJson(call);
 }
 
 /** Writes the body of a request with a call as it was typed: `JSON.stringify` would round its large numbers. */

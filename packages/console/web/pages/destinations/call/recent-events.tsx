@@ -6,10 +6,10 @@ import { Button } from '../../../parts/button.tsx';
 import { Empty } from '../../../parts/card.tsx';
 import { Dialog } from '../../../parts/dialog.tsx';
 import { useSubmission } from '../../../parts/form.ts';
+import { indentJson } from '../../../parts/json-text.ts';
 import { ErrorNote } from '../../../parts/notes.tsx';
 import { Table, type Column } from '../../../parts/table.tsx';
 import { Ago } from '../../../parts/time.tsx';
-import { callOfBody } from './call.ts';
 
 type Delivery = Schema['Delivery'];
 
@@ -29,11 +29,10 @@ export function RecentEvents({ sources, onCall, onClose }: RecentEventsProps) {
     loadRecent(sources, signal),
   );
   const submission = useSubmission();
-  const use = ({ deliveryId }: Delivery): Promise<boolean> =>
+  const use = ({ eventId }: Delivery): Promise<boolean> =>
     submission.run(async () => {
-      const params = { path: { deliveryId } };
-      const { text = '' } = await ask(api.GET('/v1/deliveries/{deliveryId}/body', { params }));
-      onCall(callOfBody(text));
+      const params = { path: { eventId } };
+      onCall(indentJson((await ask(api.GET('/v1/events/{eventId}/call', { params }))).text));
     });
   const columns: readonly Column<Delivery>[] = [
     {
