@@ -161,6 +161,31 @@ test('the command line covers the life cycle of a source and a destination', asy
     );
   });
 
+  await t.test('a transform is run on a past event, and why says what it has done', async () => {
+    const test = ['test', 'crm', '--transform', '-', '--event', 'm-1'];
+    assert.match(await run(test, '({ event }) => ({ event })'), /"event": "Order Completed"\n\}/);
+    const failed = await tailrace(test, env, '(event) =>\n  event.a.b');
+    assert.equal(failed.exitCode, 1);
+    assert.match(failed.stdout, /failed in line 2: TypeError[^]*\n> +2 \| {3}event\.a\.b\n/);
+
+    const code = "({ event }) => {\n  if (event === 'Left') return null;\n  return event.a.b;\n}";
+    await run(['update', 'destination', 'crm', '--set', `transform.code=${code}`]);
+    /** Sends events until one was routed with the transform. */
+    const untilWhy = (event: string, expected: RegExp): Promise<string> =>
+      eventually(
+        async () => {
+          const id = randomUUID();
+          await track(id, 'linus', event);
+          return untilShown(['why', id], /crm/);
+        },
+        (shown) => expected.test(shown),
+      );
+    await untilWhy('Left', /filtered it for crm: its transform of version 1 returned null\./);
+    await untilWhy('Came', /Transform of version 1: TypeError.*line 3[^]*To do: fix its transform/);
+    await run(['update', 'destination', 'crm', '--unset', 'transform']);
+    await untilWhy('Came', /delivered/);
+  });
+
   await t.test('a blocked event goes nowhere', async () => {
     assert.equal(await run(['block', 'web', 'Debug Event']), '“Debug Event” of web is blocked.\n');
     await eventually(

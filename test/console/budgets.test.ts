@@ -9,7 +9,7 @@ import { openConsole } from '../support/console/console.ts';
 import { seedEntries } from '../support/console/entries.ts';
 import { seed } from '../support/console/history.ts';
 import { seededPlaces } from '../support/console/places.ts';
-import { createVisitor } from '../support/console/visits.ts';
+import { createVisitor, type AnsweredRequest } from '../support/console/visits.ts';
 
 const started = new AsyncDisposableStack();
 after(() => started.disposeAsync());
@@ -37,8 +37,27 @@ async function seedMany(control: Api): Promise<void> {
   await control.historyRead();
 }
 
-/** Of a page. `assetBytes` are those of all pages together, `firstBytes` those of the sign-in page. Headers count. */
-const most = { assetBytes: 150_000, firstBytes: 23_000, assets: 20, apiRequests: 8, shift: 0.05 };
+/**
+ * Of a page. `assetBytes` are those of all pages together, `editorBytes` those of the editor of transforms, and `firstBytes` those of the
+ * sign-in page. Headers count.
+ */
+const most = {
+  assetBytes: 150_000,
+  editorBytes: 140_000,
+  firstBytes: 23_000,
+  assets: 20,
+  apiRequests: 8,
+  shift: 0.05,
+};
+const editorPlace = 'destination-transform';
+
+function isOfEditor({ path }: AnsweredRequest): boolean {
+  return path.includes('/code-editor-');
+}
+
+function sizeOf(requests: readonly AnsweredRequest[]): number {
+  return requests.reduce((sum, { bytes }) => sum + bytes, 0);
+}
 
 test('all pages together are a small load, none jumps or asks much, and no row fills a phone', async () => {
   const { page, foreign, complaints } = await browser.open(url, { token: adminToken, isBlank: true });
@@ -46,12 +65,17 @@ test('all pages together are a small load, none jumps or asks much, and no row f
   await page.addInitScript({ content: 'window.setInterval = () => 0;' });
   const visitor = await createVisitor(page, url);
   let assetBytes = 0;
+  let editorBytes = 0;
   const withoutAttempts = { name: 'destination-idle', hash: '#/destinations/paused', heading: 'paused' };
   for (const place of [...seededPlaces, withoutAttempts]) {
     const { requests, shift } = await visitor.visit(place);
     const assets = requests.filter(({ path }) => !path.startsWith('/v1/'));
     const apiRequests = requests.length - assets.length;
-    assetBytes += assets.reduce((sum, { bytes }) => sum + bytes, 0);
+    const editor = assets.filter(isOfEditor);
+    const others = assets.filter((asset) => !isOfEditor(asset));
+    assert.equal(editor.length > 0, place.name === editorPlace, `${place.name}: the editor`);
+    assetBytes += sizeOf(others);
+    editorBytes += sizeOf(editor);
     assert.ok(assets.length <= most.assets, `${place.name}: ${assets.length} files`);
     assert.ok(apiRequests <= most.apiRequests, `${place.name}: ${apiRequests} requests`);
     assert.ok(shift <= most.shift, `${place.name}: a layout shift of ${shift}`);
@@ -63,6 +87,7 @@ test('all pages together are a small load, none jumps or asks much, and no row f
     await page.setViewportSize(screenSize);
   }
   assert.ok(assetBytes > 10_000 && assetBytes <= most.assetBytes, `${assetBytes} bytes`);
+  assert.ok(editorBytes > 10_000 && editorBytes <= most.editorBytes, `${editorBytes} bytes of the editor`);
   assert.deepEqual([...foreign, ...complaints], []);
   await page.context().close();
 });
@@ -71,7 +96,7 @@ test('the sign-in page is a small load', async () => {
   const { page } = await browser.open(url, { isBlank: true });
   const visitor = await createVisitor(page, url);
   const { requests } = await visitor.visit({ name: 'sign-in', hash: '', heading: 'Tailrace' });
-  const bytes = requests.reduce((sum, asked) => sum + asked.bytes, 0);
+  const bytes = sizeOf(requests);
   assert.ok(bytes > 10_000 && bytes <= most.firstBytes, `${bytes} bytes`);
   await page.context().close();
 });

@@ -68,6 +68,79 @@ test('a filter is tried on a call before it is saved', async () => {
   await page.context().close();
 });
 
+test('a transform is run on a call before it is saved, and the line that fails is marked', async () => {
+  await createDestination('shaped');
+  const place = '#/destinations/shaped?tab=transform';
+  const { page, complaints } = await browser.open(`${url}${place}`, { token: adminToken });
+  await visit(page, place, 'shaped');
+  const code = page.getByRole('textbox', { name: 'Code' });
+  const marked = page.locator('.cm-marked');
+  /** As from the clipboard. */
+  const write = async (text: string): Promise<void> => {
+    await code.focus();
+    await page.keyboard.press('ControlOrMeta+a');
+    await page.keyboard.insertText(text);
+  };
+  await press(page, 'Test transform');
+  await page.getByText('test-user: Test Event').waitFor();
+  await write('(event) => {\n  console.log(event.type);\n  return event.a.b;\n}');
+  await press(page, 'Test transform');
+  await page.getByText('Line 3: TypeError').waitFor();
+  await page.getByLabel('Logs').getByText('track').waitFor();
+  assert.equal(await marked.innerText(), '  return event.a.b;');
+  assert.deepEqual(await axeProblemsInBothThemes(page), []);
+  await write('(event) => (event.type === "track" ? { to: event.userId } : null)');
+  await press(page, 'Test transform');
+  await page.getByLabel('Output').getByText('"to": "test-user"').waitFor();
+  await page.getByLabel('Example').selectOption('page');
+  await press(page, 'Test transform');
+  await page.getByText('Returned null').waitFor();
+  await write('(event) => {\n  return )');
+  await press(page, 'Save transform');
+  await page.locator('.problem', { hasText: 'syntax error in line 2' }).waitFor();
+  assert.equal(await marked.innerText(), '  return )');
+  await write('(event) => event.userId');
+  // The keyboard leaves the editor as it leaves a field.
+  await page.keyboard.press('Tab');
+  assert.equal(await page.locator(':focus').innerText(), 'Save transform');
+  await page.keyboard.press('Enter');
+  await page.getByText('Version 1 is in use').waitFor();
+  const { transform } = await control.expect(200, { path: '/v1/destinations/shaped' });
+  assert.deepEqual(transform, { code: '(event) => event.userId', version: 1 });
+  await page.setViewportSize(narrowest);
+  assert.equal(await excessWidth(page), 0);
+  await press(page, 'Remove transform');
+  await page.getByText('Version 1 is in use').waitFor({ state: 'detached' });
+  assert.deepEqual(
+    complaints.filter((complaint) => !complaint.includes('status of 400')),
+    [],
+  );
+  await page.context().close();
+});
+
+test('Why, Filtered and a delivery say what a transform has done', async () => {
+  const flow = createFlow(control.kafka);
+  const delivery = flow.delivery('crm');
+  const { eventId, deliveryId } = delivery;
+  const lastAnswer = 'transform of version 3: TypeError: not a function (line 7)';
+  const failed = { ...delivery, reason: 'transform-failed', lastAnswer };
+  await flow.publish(names.deliveriesDead, failed);
+  const rule = { path: 'transform', text: 'version 3' };
+  await flow.decision(eventId, [{ reason: 'transform', rule, destinations: [{ id: 'erp' }] }]);
+  await control.historyRead();
+  const { page, complaints } = await browser.open(url, { token: adminToken });
+  await visit(page, `#/why/${eventId}`, 'Why');
+  await page.getByText(lastAnswer).waitFor();
+  await page.getByText('The transform returned null').waitFor();
+  await page.getByText('version 3', { exact: true }).waitFor();
+  await visit(page, `#/deliveries/${deliveryId}`, 'Order Completed');
+  await page.getByText(lastAnswer).waitFor();
+  await visit(page, '#/filtered?reason=transform', 'Filtered');
+  await page.getByRole('listbox', { name: 'Filtered events' }).getByText('version 3').waitFor();
+  assert.deepEqual(complaints, []);
+  await page.context().close();
+});
+
 test('an id is proposed from the name, and a new destination says that it receives nothing', async () => {
   const { page, complaints } = await browser.open(`${url}#/destinations/+new`, { token: adminToken });
   const name = page.getByLabel('Name', { exact: true });

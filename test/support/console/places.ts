@@ -54,6 +54,7 @@ export function placesOf({
     page('destination-pending', `#/destinations/${waiting[0]}`, waiting[1]),
     page('destination-failures', `#/destinations/${failing[0]}?tab=failures`, failing[1]),
     page('destination-filter', `#/destinations/${failing[0]}?tab=filter`, failing[1]),
+    page('destination-transform', `${destinationPage}?tab=transform`, destination[1]),
     page('destination-settings', `${destinationPage}?tab=settings`, destination[1]),
     page('destination-test', `${destinationPage}?tab=test`, destination[1]),
     page('notifications', '#/notifications', 'Notifications'),

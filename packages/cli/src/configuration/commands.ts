@@ -141,19 +141,26 @@ export const configurationCommands: readonly Declared[] = [
   }),
   apiCommand({
     words: 'test',
-    summary: 'send a test event to a destination, or try its filter',
+    summary: 'send a test event to a destination, or try its filter or transform',
     description:
-      'Send a sample event, or the call in a file, to a destination, and show the response.\n\n' +
+      'Send a sample event, the call in a file, or a past event again, to a destination, and show the response.\n\n' +
       'Each URL gets one request. The event is not counted, kept or retried. Exits with 1 if no URL answers with 2xx.\n\n' +
       'With --filter nothing is sent: the filter of the destination, or the one in a file, is tried on the event. ' +
       'Exits with 1 if it does not pass.\n\n' +
-      'Files are YAML or JSON; - reads standard input.',
+      'With --transform nothing is sent either: the transform of the destination, or the one in a file, is run on the event, and its result, ' +
+      'its logs and its time are shown. Exits with 1 if it fails, with the line.\n\n' +
+      'Files are YAML or JSON, and JavaScript for --transform; - reads standard input.',
     arguments: { '<destination>': 'the id of the destination' },
     options: {
       type: choice('<type>', 'the type of the sample (default: track)', eventTypes),
       webhook: integer('send only to the Nth URL, counted from 1', 1, 5),
       filter: optional('[file]', 'try the filter of the destination, or that in a file, and send nothing'),
+      transform: optional(
+        '[file]',
+        'run the transform of the destination, or that in a file, and send nothing',
+      ),
       call: text('<file>', 'use this tracking call instead of a sample'),
+      event: text('<id>', 'use the past event with this messageId instead of a sample'),
     },
     examples: [
       'test crm',
@@ -162,6 +169,7 @@ export const configurationCommands: readonly Declared[] = [
       'test crm --call call.json',
       'test crm --filter',
       'test crm --filter filter.yaml --call call.json',
+      'test crm --transform transform.js --event order-1042',
     ],
     request: async (values, context) => (await import('./test-event.ts')).testDestination(values, context),
   }),

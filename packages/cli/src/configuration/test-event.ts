@@ -1,36 +1,33 @@
-/** `tailrace test`: sends a test event to a destination, and shows the requests and responses. */
+/** `tailrace test`: sends a test event to a destination, and shows the requests and responses. With --filter or --transform nothing is sent. */
 import { styleText } from 'node:util';
 import type { Schema } from '@tailrace/api';
 import type { ApiContext } from '../api/client.ts';
 import { pathOf } from '../api/path.ts';
 import { exitCodes, UsageError, type Outcome } from '../command.ts';
 import { printable } from '../terminal/table.ts';
-import { readData } from './data-file.ts';
 import { testFilter } from './test-filter.ts';
+import { testTransform } from './test-transform.ts';
+import { triedCall, type CallValues } from './tried-call.ts';
 
-interface Values {
+interface Values extends CallValues {
   readonly destination: string;
-  readonly type?: string;
   /** Counted from 1. */
   readonly webhook?: number;
   readonly filter?: string | true;
-  /** A file. */
-  readonly call?: string;
+  readonly transform?: string | true;
 }
 
 export async function testDestination(values: Values, context: ApiContext): Promise<Outcome> {
-  const { destination, type, webhook, filter, call } = values;
-  if (call !== undefined && type !== undefined) throw new UsageError('--call and --type exclude each other');
-  if (filter !== undefined) {
-    if (webhook !== undefined) throw new UsageError('--webhook and --filter exclude each other');
-    return testFilter({ destination, filter, call, type }, context);
-  }
+  const { destination, webhook, filter, transform, ...tried } = values;
+  exclude({ '--call': tried.call, '--event': tried.event, '--type': tried.type });
+  exclude({ '--webhook': webhook, '--filter': filter, '--transform': transform });
+  if (filter !== undefined) return testFilter({ destination, filter, ...tried }, context);
+  if (transform !== undefined) return testTransform({ destination, transform, ...tried }, context);
   const { items } = await context.api.send<{ items: readonly Schema['TestResult'][] }>(
     'POST',
     pathOf('destinations', destination, 'test'),
     {
-      type,
-      ...(call !== undefined && { call: await readData(call, context) }),
+      ...(await triedCall(tried, context)),
       ...(webhook !== undefined && { webhook: webhook - 1 }),
     },
   );
@@ -40,6 +37,12 @@ export async function testDestination(values: Values, context: ApiContext): Prom
     text: items.flatMap((exchange, index) => [...(index > 0 ? [''] : []), ...linesOf(exchange)]),
     json: { items },
   };
+}
+
+/** @throws UsageError where more than one of the options is given */
+function exclude(options: Readonly<Record<string, unknown>>): void {
+  const given = Object.keys(options).filter((name) => options[name] !== undefined);
+  if (given.length > 1) throw new UsageError(`${given.join(' and ')} exclude each other`);
 }
 
 function isSuccess(status: number): boolean {

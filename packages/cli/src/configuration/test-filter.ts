@@ -4,27 +4,24 @@ import type { ApiContext } from '../api/client.ts';
 import { pathOf } from '../api/path.ts';
 import { done } from '../api/show.ts';
 import { exitCodes, UsageError, type Outcome } from '../command.ts';
-import { readData, readFilter } from './data-file.ts';
+import { readFilter } from './data-file.ts';
+import { triedCall, type CallValues } from './tried-call.ts';
 
-export interface FilterValues {
+export interface FilterValues extends CallValues {
   readonly destination: string;
   /** A file, or true for the filter of the destination. */
   readonly filter: string | true;
-  /** A file. */
-  readonly call?: string | undefined;
-  readonly type?: string | undefined;
 }
 
 export async function testFilter(
-  { destination, filter, call, type }: FilterValues,
+  { destination, filter, ...tried }: FilterValues,
   context: Pick<ApiContext, 'api' | 'input'>,
 ): Promise<Outcome> {
-  if (filter === '-' && call === '-') throw new UsageError('only one of --filter and --call can be -');
+  if (filter === '-' && tried.call === '-') throw new UsageError('only one of --filter and --call can be -');
   const path = pathOf('destinations', destination, 'filter', 'test');
   const tested = await context.api.send<Schema['FilterTestResult']>('POST', path, {
     ...(filter !== true && { filter: await readFilter(filter, context) }),
-    ...(call !== undefined && { call: await readData(call, context) }),
-    type,
+    ...(await triedCall(tried, context)),
   });
   const { passes, rule, body } = tested;
   const verdict = passes

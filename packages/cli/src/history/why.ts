@@ -1,7 +1,8 @@
 /** `tailrace why`: explains in sentences what happened to an event, and what to do. */
 import type { Schema } from '@tailrace/api';
+import { isTailraceError } from '@tailrace/errors';
 import { parseDuration } from '@tailrace/events';
-import { openApi } from '../api/client.ts';
+import { openApi, type Api } from '../api/client.ts';
 import { pathOf } from '../api/path.ts';
 import { UsageError, type Run } from '../command.ts';
 import { inParallel } from '../in-parallel.ts';
@@ -38,14 +39,39 @@ export const why: Run<Values> = async (
   const story = await api.get<Schema['EventTrace']>(pathOf('events', eventId), {
     since: periodOf({ since }).since,
   });
-  const deliveries = await inParallel(8, story.deliveries, ({ deliveryId }) =>
-    api.get<Schema['DeliveryWithAttempts']>(pathOf('deliveries', deliveryId)),
+  const deliveries = await inParallel(8, story.deliveries, ({ deliveryId, reason }) =>
+    load(api, deliveryId, reason === 'transform-failed'),
   );
   return {
     text: explain(story, deliveries).map(printable),
     json: { ...story, deliveries },
   };
 };
+
+type Delivery = Schema['DeliveryWithAttempts'] & {
+  /** Why its transform failed. */
+  readonly failure?: string;
+};
+
+async function load(api: Api, deliveryId: string, hasFailedTransform: boolean): Promise<Delivery> {
+  const delivery = await api.get<Schema['DeliveryWithAttempts']>(pathOf('deliveries', deliveryId));
+  const failure = hasFailedTransform ? await failureOf(api, deliveryId) : undefined;
+  return typeof failure === 'string' ? { ...delivery, failure } : delivery;
+}
+
+interface Letters {
+  readonly items: readonly { readonly lastAnswer?: unknown }[];
+}
+
+/** Undefined where the dead letter has expired. */
+async function failureOf(api: Api, deliveryId: string): Promise<unknown> {
+  try {
+    return (await api.get<Letters>(pathOf('dead-letters', deliveryId))).items.at(-1)?.lastAnswer;
+  } catch (error) {
+    if (isTailraceError(error, 'not-found')) return undefined;
+    throw error;
+  }
+}
 
 /** @throws UsageError */
 function periodAround(around: string, within: string, now: number): Period {
@@ -58,10 +84,7 @@ function periodAround(around: string, within: string, now: number): Period {
   return { from: center - withinMs, until: Math.min(center + withinMs, now) };
 }
 
-function explain(
-  story: Schema['EventTrace'],
-  deliveries: readonly Schema['DeliveryWithAttempts'][],
-): string[] {
+function explain(story: Schema['EventTrace'], deliveries: readonly Delivery[]): string[] {
   const { outcome, explanation, rejections, accepted, searched, behind } = story;
   return [
     ...(accepted
@@ -104,6 +127,8 @@ const reasonAdvice: Readonly<Record<string, string>> = {
   schema: 'unblock the event (tailrace unblock)',
   filter: 'change the filter of the destination; tailrace test --filter tries it',
   sample: 'raise percent of the sample of the destination; the same users stay in it',
+  transform:
+    'change the transform of the destination; tailrace test --transform --event runs it on the event',
 };
 
 function filteredAdvice({ decisions }: Schema['EventTrace']): string[] {
@@ -111,8 +136,8 @@ function filteredAdvice({ decisions }: Schema['EventTrace']): string[] {
   return [...reasons].flatMap((reason) => advise(reasonAdvice[reason]));
 }
 
-function explainDelivery(delivery: Schema['DeliveryWithAttempts']): string[] {
-  const { destinationId, status, attempts, changedAt, reason, nextDueAt, history } = delivery;
+function explainDelivery(delivery: Delivery): string[] {
+  const { destinationId, status, attempts, changedAt, reason, nextDueAt, history, failure } = delivery;
   const to = `${destinationId}${sentAgain(delivery)}`;
   const last = history.at(-1);
   const responses = last?.urls.map(answerFrom).join(', ');
@@ -143,6 +168,7 @@ function explainDelivery(delivery: Schema['DeliveryWithAttempts']): string[] {
     case 'dead':
       return [
         `${to}: failed permanently${at} after ${countOf(attempts, 'attempt')}, ${reason ?? 'unknown'}.${lastResponse}`,
+        ...(failure === undefined ? [] : [`  ${failure}.`]),
         ...advise(
           `${fixes[reason ?? ''] ?? 'fix the receiver'}, then tailrace replay --destination ${destinationId}`,
         ),
@@ -179,6 +205,7 @@ const fixes: Readonly<Record<string, string>> = {
   'proxy-refused': 'find out in the log of the egress proxy why it opens no connection to the receiver',
   'proxy-unreachable': 'repair the egress proxy (TAILRACE_EGRESS_PROXY), or the way to it',
   'destination-disabled': 'enable it (tailrace enable destination)',
+  'transform-failed': 'fix its transform (tailrace test --transform --event runs it on the event)',
 };
 
 function advise(advice: string | undefined): string[] {

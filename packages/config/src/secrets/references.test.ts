@@ -84,7 +84,7 @@ test('references are replaced only where a secret may stand, and the given value
   };
   const given = {
     sources: [{ id: 'env:CRM_SECRET', name: 'file:missing', writeKeys: ['env:CRM_SECRET'] }],
-    destinations: [{ name: 'env:UNSET', settings }],
+    destinations: [{ name: 'env:UNSET', transform: { code: 'file:secrets/crm' }, settings }],
   };
   const before = structuredClone(given);
   const value = 'from the environment';
@@ -95,6 +95,7 @@ test('references are replaced only where a secret may stand, and the given value
       destinations: [
         {
           name: 'env:UNSET',
+          transform: { code: 'from a file' },
           settings: {
             sharedSecret: value,
             previousSharedSecret: 'from a file',

@@ -65,11 +65,12 @@ export function resolveEntry(
 }
 
 /**
- * The places of a configuration that may have a reference: secrets, and what often contains one. `*` is every item of a list
+ * The places of a configuration that may have a reference: secrets, what often contains one, and code. `*` is every item of a list
  * or every value of a mapping.
  */
 const secretPlaces: readonly FieldPath[] = [
   ['sources', '*', 'writeKeys', '*'],
+  ['destinations', '*', 'transform', 'code'],
   ['destinations', '*', 'settings', 'sharedSecret'],
   ['destinations', '*', 'settings', 'previousSharedSecret'],
   ['destinations', '*', 'settings', 'auth', '*'],

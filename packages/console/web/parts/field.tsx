@@ -169,7 +169,12 @@ export function CheckField({
   );
 }
 
-function About({ id, hint, problem }: Pick<FieldProps, 'hint' | 'problem'> & { readonly id: string }) {
+/** What stands below a field; read with it where the field names the id. */
+export function About({
+  id,
+  hint,
+  problem,
+}: Pick<FieldProps, 'hint' | 'problem'> & { readonly id?: string | undefined }) {
   return (
     <div id={id} aria-live="polite">
       {problem !== undefined && <p class="problem">{problem}</p>}

@@ -5,6 +5,7 @@ import { Exchange } from '../../parts/exchange.tsx';
 import { formatDuration } from '../../parts/format.ts';
 import { Badge, Reason, Status, type Tone } from '../../parts/status.tsx';
 import { Due, Time } from '../../parts/time.tsx';
+import { TransformFailure } from '../../parts/transform-failure.tsx';
 
 const words = {
   ends: {
@@ -48,6 +49,7 @@ export function TimeLine({ delivery }: { readonly delivery: Schema['DeliveryWith
       {end !== undefined && (
         <Entry tone={endTones[end]} at={delivery.changedAt} title={words.ends[end]}>
           {status === 'dead' && <Reason of={reason} />}
+          <TransformFailure of={delivery} />
         </Entry>
       )}
     </ol>

@@ -22,6 +22,7 @@ import { requests } from './requests.ts';
 import { DestinationSettings } from './settings.tsx';
 import { stateOf } from './state.ts';
 import { TestEvent } from './test-event.tsx';
+import { TransformPart } from './transform/index.tsx';
 
 const words = {
   limited:
@@ -41,10 +42,11 @@ const titles = {
   failures: 'Failures',
   test: 'Test',
   filter: 'Filter',
+  transform: 'Transform',
   settings: 'Settings',
 };
 const tabs = Object.entries(titles) as [keyof typeof titles, string][];
-const forWriters: readonly string[] = ['test', 'filter', 'settings'];
+const forWriters: readonly string[] = ['test', 'filter', 'transform', 'settings'];
 
 function isVisible(tab: string): boolean {
   if (tab === 'failures') return !isLimitedToBoth.value;
@@ -115,6 +117,7 @@ export function DestinationPage({ id, query }: DestinationPageProps) {
       {tab === 'failures' && <Failures id={id} query={query} />}
       {tab === 'test' && <TestEvent destination={data} />}
       {tab === 'filter' && <FilterPart version={version} onVersion={set} />}
+      {tab === 'transform' && <TransformPart version={version} onVersion={set} />}
       {tab === 'settings' && (
         <DestinationSettings
           version={version}

@@ -4,6 +4,7 @@ import type { Schema } from '../../api/client.ts';
 import { Json } from '../../parts/code.tsx';
 import { Badge, Reason, Status, toneOf, type Tone } from '../../parts/status.tsx';
 import { Due, Time } from '../../parts/time.tsx';
+import { TransformFailure } from '../../parts/transform-failure.tsx';
 import { text } from '../../text/index.ts';
 import { hrefOf } from '../../url/location.ts';
 
@@ -110,6 +111,7 @@ function Delivered({ delivery }: { readonly delivery: Trace['deliveries'][number
         </span>
       )}
       {status !== 'delivered' && <Reason of={reason} />}
+      <TransformFailure of={delivery} />
       {lastAttempt?.urls.map(({ url, status, exchange }) => (
         <div key={url} class="stack tight">
           {status !== undefined && (
