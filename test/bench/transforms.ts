@@ -9,6 +9,7 @@ import { hundredths, table, tenths, whole } from './figures/table.ts';
 
 const destinations = Number(process.argv[2] ?? 1_000);
 const rounds = 20;
+const samples = 1_000;
 const event = JSON.stringify({
   version: 1,
   type: 'track',
@@ -59,7 +60,7 @@ const rest: { readonly cpu: number; readonly here: number }[] = [];
 for (let nth = 0; nth < rounds; nth += 1) rest.push(await round());
 const memory = memoryMb() - before;
 
-/** At a rate that leaves the threads idle most of the time, alone and beside the function that loops. */
+/** One at a time, alone and beside the function that loops. */
 async function latencies(isBeside: boolean): Promise<readonly number[]> {
   const over = new AbortController();
   const code = '() => { for (;;); }';
@@ -67,7 +68,7 @@ async function latencies(isBeside: boolean): Promise<readonly number[]> {
     while (isBeside && !over.signal.aborted) await transforms.run({ owner: 'loops', code, event });
   })();
   const found: number[] = [];
-  for (let nth = 0; nth < 2_000; nth += 1) {
+  for (let nth = 0; nth < samples; nth += 1) {
     await wait(2);
     const at = nth % 50;
     found.push(await timed(transforms, `destination-${at}`, codes[at] ?? ''));

@@ -3,8 +3,9 @@
  *
  * Owners take turns, one run each, and the runs of an owner are made in their order. A run that uses too much CPU time is ended in its
  * thread. One that does not even end then, inside a function of QuickJS that takes long, ends with its thread: it is repeated once in
- * the thread of suspects, and fails if that ends it too. An owner is a suspect after such a run, until a number of runs in a row have
- * ended in time. So an owner costs the others one run, and then shares a thread with suspects alone.
+ * the thread of suspects, and fails if that ends it too. After a run that was too long its owner is a suspect: until a number of runs in a
+ * row have ended in time, or while it has the same script, where the thread was ended. So a script costs the others one run, and then
+ * shares a thread with suspects alone.
  */
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
@@ -20,8 +21,12 @@ interface Owner {
   trust: Trust;
 }
 
-/** `inTime`: how many runs in a row have ended in time since. */
-type Trust = { readonly kind: 'trusted' } | { readonly kind: 'suspect'; readonly inTime: number };
+type Trust =
+  | { readonly kind: 'trusted' }
+  /** `inTime`: how many runs in a row have ended in time since. */
+  | { readonly kind: 'suspect'; readonly inTime: number }
+  /** This script of it has ended a thread. */
+  | { readonly kind: 'distrusted'; readonly code: string };
 
 interface Job {
   readonly run: TransformRun;
@@ -34,7 +39,7 @@ interface Job {
 export interface TransformsOptions {
   /** Threads beside that of suspects. Default: half of the processors, 4 at most. */
   readonly threads?: number;
-  /** How long a run may take before its thread is ended; for a suspect. Defaults 0.5 s and 5 s. */
+  /** How much CPU time a run may take before its thread is ended; for a suspect. Defaults 0.5 s and 5 s. */
   readonly stuckAfterMs?: { readonly trusted: number; readonly suspect: number };
   /** Called where a thread has ended. */
   readonly onThreadEnded?: () => void;
@@ -95,7 +100,8 @@ export class Transforms {
 
   /** Whether the latest runs of the owner have taken too long. */
   isSuspect(id: string): boolean {
-    return this.#owners.get(id)?.trust.kind === 'suspect';
+    const owner = this.#owners.get(id);
+    return owner !== undefined && isSuspect(owner);
   }
 
   async close(): Promise<void> {
@@ -111,10 +117,10 @@ export class Transforms {
     if (this.#isClosed) return;
     for (const owner of this.#turns) {
       if (this.#threads.every(isFull)) break;
-      const isSuspect = owner.trust.kind === 'suspect';
-      const thread = owner.thread ?? this.#leastBusy(isSuspect);
+      const forSuspects = isSuspect(owner);
+      const thread = owner.thread ?? this.#leastBusy(forSuspects);
       // What is sent to another thread before the earlier runs have ended would overtake them.
-      if (thread.isForSuspects !== isSuspect || isFull(thread)) continue;
+      if (thread.isForSuspects !== forSuspects || isFull(thread)) continue;
       const job = owner.waiting.shift();
       this.#turns.delete(owner);
       if (!job) continue;
@@ -130,13 +136,10 @@ export class Transforms {
     return able.reduce((least, thread) => (thread.running < least.running ? thread : least));
   }
 
-  #ended({ owner, end, hasEndedThread }: Job, result: TransformResult): void {
+  #ended({ run, owner, end }: Job, result: TransformResult): void {
     this.#left(owner);
     this.#waiting -= 1;
-    owner.trust = nextTrust(
-      owner.trust,
-      hasEndedThread || (result.outcome === 'failed' && result.error.isTooLong === true),
-    );
+    owner.trust = nextTrust(owner.trust, run.code, result);
     if (owner.running === 0 && owner.waiting.length === 0 && owner.trust.kind === 'trusted') {
       this.#owners.delete(owner.id);
     }
@@ -155,7 +158,7 @@ export class Transforms {
     const [first, ...others] = jobs;
     if (!first) return;
     for (const job of others.toReversed()) this.#putBack(job);
-    first.owner.trust = { kind: 'suspect', inTime: 0 };
+    first.owner.trust = { kind: 'distrusted', code: first.run.code };
     if (first.hasEndedThread) {
       first.owner.running += 1;
       this.#ended(first, stuck);
@@ -171,6 +174,10 @@ export class Transforms {
   }
 }
 
+function isSuspect({ trust }: Owner): boolean {
+  return trust.kind !== 'trusted';
+}
+
 function isFull({ running }: Thread): boolean {
   return running >= ahead;
 }
@@ -182,10 +189,13 @@ const stuck: TransformResult = {
   logs: [],
 };
 
-function nextTrust(trust: Trust, wasTooLong: boolean): Trust {
-  if (wasTooLong) return { kind: 'suspect', inTime: 0 };
+/** After a run of this script. */
+function nextTrust(trust: Trust, code: string, result: TransformResult): Trust {
+  if (trust.kind === 'distrusted' && trust.code === code) return trust;
+  if (result.outcome === 'failed' && result.error.isTooLong === true) return { kind: 'suspect', inTime: 0 };
   if (trust.kind === 'trusted') return trust;
-  return trust.inTime + 1 < runsToTrust ? { kind: 'suspect', inTime: trust.inTime + 1 } : trusted;
+  const inTime = trust.kind === 'suspect' ? trust.inTime + 1 : 1;
+  return inTime < runsToTrust ? { kind: 'suspect', inTime } : trusted;
 }
 
 interface ThreadOptions {
@@ -201,9 +211,12 @@ class Thread {
   readonly #options: ThreadOptions;
   #worker: Worker | undefined;
   #isReady = false;
+  #isEnding = false;
   #jobs: Job[] = [];
   #timer: NodeJS.Timeout | undefined;
-  #ticks = 0;
+  /** Counts answers, and how much CPU time the thread had used when it was first asked after the last one. */
+  #answers = 0;
+  #cpu: { readonly answers: number; readonly ms: number } | undefined;
 
   constructor(options: ThreadOptions) {
     this.#options = options;
@@ -223,7 +236,7 @@ class Thread {
     this.#worker ??= this.#start();
     this.#worker.postMessage(run);
     this.#timer ??= setInterval(() => {
-      this.#tick();
+      void this.#endIfStuck();
     }, ticksMs);
   }
 
@@ -246,13 +259,15 @@ class Thread {
     });
     worker.unref();
     this.#isReady = false;
+    this.#isEnding = false;
+    this.#cpu = undefined;
     worker.on('message', (result: TransformResult | typeof ready) => {
       if (result === ready) {
         this.#isReady = true;
         return;
       }
       const job = this.#jobs.shift();
-      this.#ticks = 0;
+      this.#answers += 1;
       this.#stopIfIdle();
       if (job) this.#options.onResult(job, result);
     });
@@ -269,16 +284,25 @@ class Thread {
     return worker;
   }
 
-  /** Counts turns of the event loop of the service, so that one that is slow does not end a thread that has answered. */
-  #tick(): void {
-    if (this.#isReady) this.#ticks += 1;
-    if (this.#ticks * ticksMs >= this.#options.stuckAfterMs) void this.#worker?.terminate();
+  /** Counts CPU time of the thread, so that a busy machine ends no run. */
+  async #endIfStuck(): Promise<void> {
+    const worker = this.#worker;
+    const answers = this.#answers;
+    if (!worker || !this.#isReady || this.#isEnding) return;
+    // Rejects where the thread ends meanwhile.
+    const used = await worker.cpuUsage().catch(() => undefined);
+    if (!used || worker !== this.#worker || answers !== this.#answers) return;
+    const ms = (used.user + used.system) / 1_000;
+    if (this.#cpu?.answers !== answers) this.#cpu = { answers, ms };
+    if (ms - this.#cpu.ms < this.#options.stuckAfterMs) return;
+    this.#isEnding = true;
+    await worker.terminate();
   }
 
   #stopIfIdle(): void {
     if (this.#jobs.length > 0) return;
     clearInterval(this.#timer);
     this.#timer = undefined;
-    this.#ticks = 0;
+    this.#cpu = undefined;
   }
 }

@@ -72,6 +72,13 @@ export function transition(delivery: Delivery, event: Event, policy: DeliveryPol
   }
 }
 
+const emptied = {
+  body: Buffer.alloc(0),
+  transformFailure: undefined,
+  requestHeaders: undefined,
+  lastAnswer: undefined,
+};
+
 function die(delivery: Delivery, reason: DeadReason, results?: readonly UrlResult[]): Effect {
   const lastAnswer = results
     ? JSON.stringify(results.map(urlAttempt))
@@ -84,9 +91,9 @@ function die(delivery: Delivery, reason: DeadReason, results?: readonly UrlResul
     heldBy: undefined,
     replayedFrom: undefined,
     // Nothing is kept of what a deleted user did.
-    ...(reason === 'user-deleted' && { body: Buffer.alloc(0) }),
+    ...(reason === 'user-deleted' && emptied),
   };
-  return { kind: 'dead', reason, delivery: { ...delivery, ...cleared, lastAnswer, reason } };
+  return { kind: 'dead', reason, delivery: { ...delivery, lastAnswer, ...cleared, reason } };
 }
 
 function afterAttempt(delivery: Delivery, event: Attempted, policy: DeliveryPolicy, now: number): Effect {

@@ -37,7 +37,7 @@ test('17.2 without answers to commits only what finished in 2 s is routed, of 40
 });
 
 test('while new work is held, nothing of the waiting queue may be in flight', async () => {
-  const inFlight = new InFlight();
+  const inFlight = new InFlight(() => false);
   inFlight.hold(true);
   assert.equal(inFlight.isFull, true);
   const free = inFlight.untilNotFull();

@@ -77,6 +77,7 @@ export const router = defineService({
       metrics,
       onRelease: () => {
         turns.release();
+        waiting.release();
       },
     });
     service.metrics.gauge('tailrace_transform_waiting', () => transformStage.waiting);
@@ -101,6 +102,7 @@ export const router = defineService({
       frames,
       orderOf,
       processRecord,
+      isFullNext: () => transformStage.isFull,
       rejecter,
       metrics,
       log,

@@ -5,7 +5,7 @@ import type { Destination, Source } from '@tailrace/config';
 import { TailraceError } from '@tailrace/errors';
 import { readBack, type OutgoingRecord } from '@tailrace/kafka';
 import { noRegistry } from '@tailrace/registry';
-import { decisionSentences, decodeDecision, decodeDelivery } from '@tailrace/records';
+import { decisionSentences, decodeDecision, decodeDelivery, type Delivery } from '@tailrace/records';
 import type { TransformResult } from '@tailrace/transform';
 import { MessageIds } from './deduplication/message-ids.ts';
 import type { RouterMetrics } from './metrics.ts';
@@ -342,6 +342,61 @@ describe('6.10 a delivery with a transform', () => {
       router.published.map(({ record }) => headerOf(record, 'event-id')),
       ['m-0', 'm-1', 'm-2'],
     );
+  });
+
+  test('is not published where its partition was revoked meanwhile, because the new owner makes it', async () => {
+    const router = startTransforming([]);
+    let isRevoked = false;
+    router.send('web', 'u-1', { isRevoked: () => isRevoked });
+    isRevoked = true;
+    await router.makes('1');
+    assert.equal(router.published.length, 0);
+    assert.deepEqual(router.done, []);
+    assert.equal(router.transformStage.waiting, 0);
+  });
+
+  test('may not set a header that a setting of its destination makes', async () => {
+    const sharedSecret = 's3cret';
+    const cases: readonly (readonly [header: string, settings: Partial<Destination['settings']>])[] = [
+      ['authorization', { auth: { token: 't' } } as Partial<Destination['settings']>],
+      ['Authorization', { oauth2: { tokenUrl: 'https://a.example', clientId: 'a', clientSecret: 'b' } }],
+      ['x-signature', { sharedSecret }],
+      ['X-Mine', { sharedSecret, signature: { scheme: 'hmac', header: 'x-mine' } } as Partial<Destination['settings']>],
+      ['Webhook-Id', { standardWebhooks: true }],
+      ['Webhook-Signature', { standardWebhooks: true }],
+      ['X-Id', { deliveryIdHeader: 'x-id' }],
+      ['Traceparent', { traceparent: true }],
+      ['X-A', {}],
+    ];
+    for (const [header, settings] of cases) {
+      const router = startRouter({ enabled: [{ ...crm, settings: { ...crm.settings, ...settings } }] });
+      router.addSource('web');
+      router.send('web', 'u-1');
+      router.runs.shift()?.end({ outcome: 'body', body: '1', headers: { [header]: 'a' }, cpuMs: 1, logs: [] });
+      await settled();
+      const failed = headerOf(router.published[0]?.record ?? assert.fail(), 'transform-failed');
+      if (header === 'X-A') assert.equal(failed, undefined);
+      else assert.match(failed ?? '', /is set by Tailrace/, header);
+    }
+  });
+
+  test('does not hold the sources of other destinations while one has too much', async () => {
+    const { transformStage: stage, runs, releases } = startRouter();
+    const make = (id: string, bytes: number): void => {
+      const destination = { ...crm, id };
+      const delivery = { destinationId: id, type: 'page', body: Buffer.alloc(bytes) };
+      void stage.make(delivery as unknown as Delivery, destination, [`source-of-${id}`]);
+    };
+    for (let nth = 0; nth < 100; nth += 1) make('big', 100_000);
+    make('small', 10);
+    assert.ok(stage.isFull);
+    assert.deepEqual([stage.holds('source-of-big'), stage.holds('source-of-small')], [true, false]);
+    while (runs.length > 0) {
+      runs.shift()?.end({ outcome: 'filtered', cpuMs: 1, logs: [] });
+      await settled();
+    }
+    assert.deepEqual([stage.waiting, stage.isFull, stage.isHolding], [0, false, false]);
+    assert.ok(releases.length > 0);
   });
 
   test('holds its sources while too much waits, and those of a suspect are not run', async () => {

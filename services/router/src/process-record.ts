@@ -192,6 +192,8 @@ export function createProcessor(deps: ProcessorDependencies): ProcessRecord {
     const publishing = made.map((one, index) =>
       one instanceof Promise
         ? one.then((delivery) => {
+            // The new owner of its partition makes it again, and may have published later ones of its user.
+            if (record.revoked) return undefined;
             const destination = routing.routed[index];
             if (!delivery && destination) nulls.add(destination);
             return delivery && publish(delivery);
@@ -204,6 +206,7 @@ export function createProcessor(deps: ProcessorDependencies): ProcessRecord {
     };
     const isDecided = !made.some(isWaiting);
     await Promise.all([...publishing, ...(isDecided ? [publishDecision(routing)] : [])]);
+    if (!isDecided && record.revoked) return;
     if (nulls.size > 0) metrics.filtered.inc({ reason: 'transform' }, nulls.size);
     if (!isDecided) await publishDecision(withNulls(routing, nulls));
     const otherFailure = failures.find((failure) => !isTailraceError(failure, 'record-too-large'));

@@ -25,11 +25,12 @@ export function trackedRecord(work: Work, content: Omit<ConsumedRecord, 'headers
  * The record with a copy of its bytes, and their number: those of a received record are a slice of the whole fetch response and
  * keep it in memory.
  */
-export function withOwnBytes({ work, key, value, headerList }: TrackedRecord): {
+export function withOwnBytes(record: TrackedRecord): {
   readonly record: TrackedRecord;
   readonly bytes: number;
 } {
-  const { topic, partition, offset, timestamp } = work;
+  // Not the place of its work: that of a record which has waited for its schema is in another topic.
+  const { topic, partition, offset, timestamp, work, key, value, headerList } = record;
   const lengths = headerList.map(([, header]) => header?.length ?? 0);
   const bytes = lengths.reduce((sum, length) => sum + length, (key?.length ?? 0) + (value?.length ?? 0));
   // Not of the pool that small buffers share, of which one record would keep 8 KB.

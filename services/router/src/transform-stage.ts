@@ -2,7 +2,8 @@
  * Deliveries that wait for a transform. Those of a destination leave in the order in which they came, so the order of its users holds, also
  * when it gets or loses its transform meanwhile.
  *
- * What waits is bounded. The sources of a destination of which too much waits get no turns until less does (receive/source-turns.ts).
+ * What waits is bounded. The sources of a destination of which too much waits get no turns until less does (receive/source-turns.ts), and
+ * while too much waits altogether, records that have waited for their schemas wait on (waiting/in-flight.ts).
  * Where its function has used too much CPU time lately, they do not wait for it: what is beyond the limit is not run, and becomes a dead
  * letter as a failed run does.
  */
@@ -20,8 +21,10 @@ import type { RouterMetrics } from './metrics.ts';
 
 /** Of one destination. */
 const mostWaiting = 128;
-/** Of all destinations. */
+/** Of all destinations. When so much waits, those that have more than an equal share of it have too much. */
 const mostBytes = 8 * 2 ** 20;
+/** Of a delivery beside its body, about. */
+const deliveryBytes = 1_024;
 
 interface Waiting {
   count: number;
@@ -33,7 +36,7 @@ interface Waiting {
 export interface TransformStageDependencies {
   readonly transforms: Pick<Transforms, 'run' | 'isSuspect'>;
   readonly metrics: Pick<RouterMetrics, 'transforms'>;
-  /** Called when sources may have turns again. */
+  /** Called when what was held may go on. */
   readonly onRelease: () => void;
 }
 
@@ -57,6 +60,11 @@ export class TransformStage {
     return this.#held.size > 0;
   }
 
+  /** Whether nothing more should be made that can wait elsewhere. */
+  get isFull(): boolean {
+    return this.#bytes >= mostBytes;
+  }
+
   /** Whether records of the source should wait. */
   holds(source: string): boolean {
     return this.#held.has(source);
@@ -77,8 +85,8 @@ export class TransformStage {
     const waiting = this.#waiting.get(id);
     const transforming = hasTransform(destination) ? destination : undefined;
     if (!transforming && !waiting) return delivery;
-    const { count, last } = waiting ?? { count: 0, last: Promise.resolve() };
-    const isTooMany = count >= mostWaiting || this.#bytes >= mostBytes;
+    const { count, bytes, last } = waiting ?? { count: 0, bytes: 0, last: Promise.resolve() };
+    const isTooMany = count >= mostWaiting || (this.isFull && bytes >= this.#share);
     const isSuspect = this.#deps.transforms.isSuspect(id);
     const made = transforming
       ? isTooMany && isSuspect
@@ -88,7 +96,7 @@ export class TransformStage {
     if (isTooMany && !isSuspect) this.#hold(id, sources);
     return this.#enter(
       id,
-      delivery.body.length,
+      delivery.body.length + deliveryBytes,
       last.then(() => made),
     );
   }
@@ -119,9 +127,10 @@ export class TransformStage {
     this.#add(waiting, 1, bytes);
     const entered = waiting;
     return made.then((delivery) => {
+      const wasFull = this.isFull;
       this.#add(entered, -1, -bytes);
       if (entered.count === 0) this.#waiting.delete(id);
-      if (this.isHolding) this.#release(id, entered);
+      this.#release(id, entered, wasFull);
       return delivery;
     });
   }
@@ -141,14 +150,18 @@ export class TransformStage {
     }
   }
 
-  #release(id: string, { count }: Waiting): void {
-    const isFew =
-      this.#bytes < mostBytes / 2 && (count < mostWaiting / 2 || this.#deps.transforms.isSuspect(id));
-    if (!isFew) return;
+  get #share(): number {
+    return mostBytes / this.#waiting.size;
+  }
+
+  #release(id: string, { count, bytes }: Waiting, wasFull: boolean): void {
     const before = this.#held.size;
-    for (const [source, destinations] of this.#held) {
-      if (destinations.delete(id) && destinations.size === 0) this.#held.delete(source);
+    const isLittle = this.#bytes < mostBytes / 2 || bytes < this.#share / 2;
+    if (isLittle && (count < mostWaiting / 2 || this.#deps.transforms.isSuspect(id))) {
+      for (const [source, destinations] of this.#held) {
+        if (destinations.delete(id) && destinations.size === 0) this.#held.delete(source);
+      }
     }
-    if (this.#held.size < before) this.#deps.onRelease();
+    if (this.#held.size < before || (wasFull && !this.isFull)) this.#deps.onRelease();
   }
 }

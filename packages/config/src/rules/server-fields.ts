@@ -7,10 +7,16 @@ export function withServerFields(wanted: Destination, stored: Destination | unde
   return withTransformVersion(withSigningKeys(wanted, stored), stored);
 }
 
-/** `wanted` with the version of its transform: that of the stored one, or the next where the code is another one. */
-function withTransformVersion(wanted: Destination, stored: Destination | undefined): Destination {
-  if (!wanted.transform) return wanted;
+/**
+ * `wanted` with the version of its transform: that of the stored one, or the next where the code is another one. The version of one that is
+ * removed is kept, because deliveries name it.
+ */
+function withTransformVersion(
+  { removedTransformVersion: _, ...wanted }: Destination,
+  stored: Destination | undefined,
+): Destination {
+  const { code: before, version = stored?.removedTransformVersion ?? 0 } = stored?.transform ?? {};
+  if (!wanted.transform) return version > 0 ? { ...wanted, removedTransformVersion: version } : wanted;
   const { code } = wanted.transform;
-  const { code: before, version = 0 } = stored?.transform ?? {};
   return { ...wanted, transform: { code, version: code === before ? Math.max(1, version) : version + 1 } };
 }

@@ -112,6 +112,29 @@ test('a delivered delivery is sent again with its id, its body and unknown heade
   await control.logged((line) => line['audit'] === 'delivery.resend' && line['target'] === 'delivery/done');
 });
 
+test('a dead letter of a transform is resent with what the transform of today makes, and a delivery as it was sent', async () => {
+  const change = (code: string) =>
+    control.expect(200, { method: 'PATCH', path: '/v1/destinations/erp', body: { transform: { code } } });
+  const transformFailure = 'Transform of version 1: TypeError: no';
+  const body = Buffer.from('{"event":"Signed Up","timestamp":"2026-11-22T10:00:00.000Z"}');
+  await change("({ event }) => ({ body: { event }, headers: { 'X-A': 'b' } })");
+  for (const id of ['unmade', 'made']) {
+    const isMade = id === 'made';
+    const one = isMade ? { transformVersion: 1, requestHeaders: { 'X-A': 'a' } } : { transformFailure, body };
+    await write(names.deliveriesDead, delivery(id, 'erp', { ...one, reason: 'transform-failed', eventName: 'Made' }));
+    await control.historyRead();
+    await control.expect(202, resend(id));
+  }
+  const shown = (id: string) => {
+    const [{ value, headers } = assert.fail()] = replays(id);
+    return [value, headers['transform-version'], headers['request-headers'], headers['transform-failed']].map(
+      (part) => part?.toString(),
+    );
+  };
+  assert.deepEqual(shown('unmade'), ['{"event":"Signed Up"}', '1', '{"X-A":"b"}', undefined]);
+  assert.deepEqual(shown('made'), ['{"event": "Signed Up"}', '1', '{"X-A":"a"}', undefined]);
+});
+
 test('a dead letter that is resent counts as replayed, and a replay does not send it again', async () => {
   const letter = delivery('dead', 'crm', { attempt: 9, reason: 'client-error' });
   await write(names.deliveriesDead, letter);

@@ -81,6 +81,23 @@ describe('a delivery of a deleted user', () => {
     assert.equal((await stage.deadLetter()).reason, 'user-deleted');
   });
 
+  test('9.5 12.6 leaves nothing of what its transform has thrown or added', async () => {
+    await using stage = new Stage();
+    await stage.configure(crm);
+    await deleteUser(stage, 'ada');
+    const made = {
+      transformFailure: 'Transform of version 1: thrown: ada@example.com',
+      requestHeaders: { 'X-User': 'ada' },
+      body: Buffer.from('{"type":"track","userId":"ada"}'),
+    };
+    assert.deepEqual(await sentOf(stage, [deliveryOf('ada', made)]), []);
+    const { reason, body, lastAnswer, transformFailure, requestHeaders } = await stage.deadLetter();
+    assert.deepEqual(
+      [reason, body.length, lastAnswer, transformFailure, requestHeaders],
+      ['user-deleted', 0, undefined, undefined, undefined],
+    );
+  });
+
   const minuteMs = 60_000;
   for (const [clock, aheadMs] of [
     ['50 minutes ahead', 50 * minuteMs],

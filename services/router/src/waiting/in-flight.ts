@@ -9,6 +9,12 @@ export class InFlight {
   #isLimited = true;
   #isHeld = false;
   #space: PromiseWithResolvers<void> | undefined;
+  readonly #isFullNext: () => boolean;
+
+  /** @param isFullNext whether what processes the records has too much to do */
+  constructor(isFullNext: () => boolean) {
+    this.#isFullNext = isFullNext;
+  }
 
   get records(): number {
     return this.#records;
@@ -17,11 +23,16 @@ export class InFlight {
   /** Whether nothing more may be in flight: the limits are reached, or new work is held. */
   get isFull(): boolean {
     const hasSpace = this.#records < limits.records && this.#bytes < limits.bytes;
-    return this.#isLimited && (this.#isHeld || !hasSpace);
+    return this.#isLimited && (this.#isHeld || !hasSpace || this.#isFullNext());
   }
 
   hold(held: boolean): void {
     this.#isHeld = held;
+    this.#wake();
+  }
+
+  /** To be called when what processes the records has less to do. */
+  release(): void {
     this.#wake();
   }
 

@@ -33,6 +33,8 @@ export interface WaitingQueueDependencies extends Pick<PassOptions, 'unfinished'
   readonly frames: Pick<FrameReader, 'fetchSchema' | 'onFetched'>;
   readonly orderOf: OrderOf;
   readonly processRecord: ProcessRecord;
+  /** Whether it has too much to do; {@link WaitingQueue.release} is called when it has less. */
+  readonly isFullNext: () => boolean;
   readonly rejecter: Pick<Rejecter, 'reject'>;
   readonly metrics: Pick<RouterMetrics, 'countReceived' | 'expired'>;
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>;
@@ -48,7 +50,7 @@ export function createWaitingQueue(deps: WaitingQueueDependencies) {
   const { topics, kafka, unfinished, publisher, frames, orderOf, processRecord, rejecter, metrics, log } =
     deps;
   const partitions = new Map<number, WaitingPartition>();
-  const inFlight = new InFlight();
+  const inFlight = new InFlight(deps.isFullNext);
   let passing: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
@@ -224,6 +226,10 @@ export function createWaitingQueue(deps: WaitingQueueDependencies) {
     /** While new work is held, nothing leaves the queue. */
     hold(held: boolean): void {
       inFlight.hold(held);
+    },
+    /** Continues where the processing has had too much to do. */
+    release(): void {
+      inFlight.release();
     },
     async close(): Promise<void> {
       closed = true;

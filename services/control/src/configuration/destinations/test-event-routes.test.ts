@@ -9,7 +9,9 @@ import { maxEventBytes } from '@tailrace/events';
 import { newCluster, openApi, type Api } from '../../testing/api.ts';
 
 const received: string[] = [];
+let header: string | string[] | undefined;
 const receiver = createServer((request, response) => {
+  header = request.headers['x-a'];
   void textOf(request).then((body) => {
     received.push(body);
     response.end();
@@ -60,6 +62,29 @@ test('6.9 7.10 a call is sent as the fields and the content type of the destinat
     path,
     body: { fields: null, settings: { contentType: null } },
   });
+});
+
+test('6.10 a call is sent as the transform makes it, and refused where it makes nothing of it', async () => {
+  received.length = 0;
+  const path = '/v1/destinations/crm';
+  const code = `({ event, type }) => event === 'Skip' || type === 'delete' ? null
+    : { body: { text: event.slice(1) }, headers: { 'X-A': 'b' }, url: 0 }`;
+  await control.expect(200, { method: 'PATCH', path, body: { transform: { code } } });
+  const call = { type: 'track', userId: 'ada', event: 'Order' };
+  await control.expect(200, { ...request, body: { call } });
+  assert.deepEqual([received, header], [['{"text":"rder"}'], 'b']);
+  const skipped = await control.refused(
+    { ...request, body: { call: { ...call, event: 'Skip' } } },
+    400,
+    'invalid-request',
+  );
+  assert.match(skipped.text, /the transform of the destination returned null/);
+  const failed = await control.refused({ ...request, body: { type: 'page' } }, 400, 'invalid-request');
+  assert.match(failed.text, /fails in the transform: TypeError.*\(line 2\)/);
+  await control.expect(200, { ...request, body: { call: { type: 'delete', userId: 'ada' } } });
+  assert.equal(received.length, 2);
+  assert.match(received[1] ?? '', /"type":"delete"/);
+  await control.expect(200, { method: 'PATCH', path, body: { transform: null } });
 });
 
 test('without a call a sample of the type is sent, also without a body', async () => {

@@ -7,6 +7,7 @@ import type { Kafka } from '@tailrace/kafka';
 import type { MemoryCluster } from '@tailrace/kafka/testing';
 import { noRegistry } from '@tailrace/registry';
 import { eventually } from '@tailrace/testing';
+import { Transforms } from '@tailrace/transform';
 import { names, newCluster } from '../../testing/api.ts';
 import { encodeReplay, type OwnedReplay, type Replay, type ReplayOrder } from '../record.ts';
 import { openReplays, type Replays } from '../replays.ts';
@@ -53,6 +54,7 @@ async function newStage(t: TestContext): Promise<Stage> {
   const deleted = new Map<string, number>();
   const pending = { reason: '', deliveries: 0, looks: 0 };
   const publisher = kafka.publisher();
+  const transforms = new Transforms({ threads: 1 });
   const routed = await kafka.consume({
     groupId: routerGroup,
     topics: [names.events],
@@ -61,6 +63,7 @@ async function newStage(t: TestContext): Promise<Stage> {
     },
   });
   t.after(async () => {
+    await transforms.close();
     await routed.close();
     await config.close();
     await kafka.close();
@@ -119,7 +122,7 @@ async function newStage(t: TestContext): Promise<Stage> {
         },
       } as never;
       const kept = { kafka: ofInstance, names, config, frames: noRegistry, users, history };
-      const events = { ...kept, routerGroup, transforms: { run: () => assert.fail() } };
+      const events = { ...kept, routerGroup, transforms };
       const options = { kafka: ofInstance, names, log: quiet, events, takeOverAfterMs: 600, longestMs };
       const replays = await openReplays(options);
       t.after(async () => {
@@ -209,6 +212,26 @@ describe('replays of events', { concurrency: true }, () => {
     const condition = { field: 'event', equals: 'Cart 1' } as const;
     const filtered = await ended(replays, { ...order({ mode: 'all', filter: { condition } }), dryRun: true });
     assert.equal(filtered.eventTally?.events, 1);
+  });
+
+  test('6.10 a transform makes what is sent, or filters it, and what it fails on says so', async (t) => {
+    const stage = await newStage(t);
+    const code = `({ event }) => {
+      if (event === 'Order 1') return null;
+      if (event === 'Order 2') event.no.such;
+      return { event: event.slice(-1) };
+    }`;
+    await stage.configure([{ ...crm, transform: { code } }]);
+    await stage.write(calls(4));
+    const replays = await stage.instance();
+    const done = await ended(replays, order());
+    assert.deepEqual([done.state, done.replayed], ['done', 3]);
+    assert.deepEqual(eventsOf(stage.sent()), ['0', '3', 'Order 2']);
+    const failed = stage.cluster
+      .records(names.deliveriesReplay)
+      .flatMap(({ headers }) => headers['transform-failed']?.toString() ?? []);
+    assert.match(failed.join(), /^Transform of version 1: TypeError: [^,]*line 3\)$/);
+    assert.equal((await ended(replays, order())).replayed, 0);
   });
 
   test('a dead letter is replayed as the same delivery, and not again', async (t) => {

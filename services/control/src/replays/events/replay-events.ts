@@ -160,6 +160,7 @@ class EventReplay {
     const work = { ...this.#order, ends: new Map(this.#tally.ends), sent };
     const { isComplete, expired } = await eachDue(this.#deps, work, async (selected, due) => {
       const found = await this.#replayedOf(selected, due);
+      this.#lastReplayAt = performance.now();
       return !found || writer.add(found);
     });
     if (!isComplete || !(await writer.flush())) return true;
