@@ -22,6 +22,9 @@ export const eventAcceptedAtHeader = 'event-accepted-at';
 /** Why the transform has not made the body, which is then what it was to be made from. */
 export const transformFailedHeader = 'transform-failed';
 
+/** The version of the transform that has made the body. */
+export const transformVersionHeader = 'transform-version';
+
 /** Identify a delivery and its event, in every topic. */
 const identityHeaders = [
   'delivery-id',
@@ -33,7 +36,7 @@ const identityHeaders = [
   'traceparent',
   'event-position',
   'content-type',
-  'transform-version',
+  transformVersionHeader,
   transformFailedHeader,
   'only-url',
   'request-headers',
@@ -161,7 +164,7 @@ export function encodeDelivery(topic: string, delivery: Delivery, partition?: nu
   if (delivery.eventPosition !== undefined) headers['event-position'] = delivery.eventPosition;
   if (delivery.contentType !== undefined) headers['content-type'] = delivery.contentType;
   if (delivery.transformVersion !== undefined)
-    headers['transform-version'] = String(delivery.transformVersion);
+    headers[transformVersionHeader] = String(delivery.transformVersion);
   if (delivery.transformFailure !== undefined) headers[transformFailedHeader] = delivery.transformFailure;
   if (delivery.onlyUrl !== undefined) headers['only-url'] = String(delivery.onlyUrl);
   if (delivery.requestHeaders !== undefined)
@@ -241,7 +244,7 @@ export function decodeDelivery(
     eventName: header('event-name'),
     eventPosition: header('event-position'),
     contentType: header('content-type'),
-    transformVersion: count('transform-version'),
+    transformVersion: count(transformVersionHeader),
     transformFailure: header(transformFailedHeader),
     onlyUrl: count('only-url'),
     requestHeaders: texts('request-headers'),

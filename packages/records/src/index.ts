@@ -18,6 +18,7 @@ export {
   replayedFromHeader,
   replayIdHeader,
   transformFailedHeader,
+  transformVersionHeader,
   userKeyOf,
   type Delivery,
 } from './delivery.ts';

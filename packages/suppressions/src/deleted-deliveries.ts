@@ -43,8 +43,13 @@ function wasAcceptedBefore(delivery: Delivery, writtenAt: number, { at, before }
   return Math.abs(eventAt - at) > farApartMs ? isEarlier : position.offset < before.offset;
 }
 
-/** The id of the user in the body. The key alone may be an anonymousId. Called for deleted users only, because it parses the body. */
-function userIdOf({ body, contentType }: Delivery): unknown {
+/**
+ * The id of the user in the body, because the key alone may be an anonymousId; that of the key where a transform has made the body, which
+ * need not have it. Called for deleted users only, because it parses the body.
+ */
+function userIdOf(delivery: Delivery): unknown {
+  const { body, contentType, transformVersion } = delivery;
+  if (transformVersion !== undefined) return userKeyOf(delivery);
   try {
     const text = body.toString();
     const json = contentType === 'form' ? new URLSearchParams(text).get('payload') : text;

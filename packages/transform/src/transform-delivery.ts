@@ -41,7 +41,7 @@ export async function transformDelivery(
       const { body, headers: requestHeaders, url: onlyUrl } = result;
       return {
         ...withBody(delivery, body, destination),
-        transformVersion: transform.version,
+        transformVersion: transform.version ?? 1,
         requestHeaders,
         onlyUrl,
       };

@@ -91,6 +91,8 @@ export interface ExchangeOptions {
   readonly target: Target;
   /** As they were sent; names and values alternate. */
   readonly requestHeaders: readonly string[];
+  /** Those of them that a transform has added. They may be secrets, as those of the target. */
+  readonly made?: Readonly<Record<string, string>> | undefined;
   /** Until the headers of the response, or the failure. */
   readonly latencyMs: number;
   /** Default: what is stored. That has some headers of the response, and those of the request only where there was a response. */
@@ -100,10 +102,16 @@ export interface ExchangeOptions {
 /** The exchange as texts that are safe to store and to show, as far as it has arrived. */
 export function describeExchange(
   { dialled, headers, authorization, body }: KeptExchange,
-  { target: { headers: ownHeaders, path }, requestHeaders, latencyMs, extent = 'stored' }: ExchangeOptions,
+  {
+    target: { headers: ownHeaders, path },
+    requestHeaders,
+    made = {},
+    latencyMs,
+    extent = 'stored',
+  }: ExchangeOptions,
 ): UrlExchange {
   const added = authorization === undefined ? [] : ['Authorization', authorization];
-  const configured = [...ownHeaders, ...added];
+  const configured = [...ownHeaders, ...Object.entries(made).flat(), ...added];
   const secrets = secretsOf({ headers: configured, path });
   const { dnsMs = 0, connectMs = 0, tlsMs = 0 } = dialled;
   return {

@@ -179,7 +179,8 @@ export function requestHeaders(
   }
   if (attempt.added === undefined) headers.push(...target.headers);
   else {
-    const own = destination.settings.auth || destination.settings.oauth2 ? [...headers, 'Authorization', ''] : headers;
+    const own =
+      destination.settings.auth || destination.settings.oauth2 ? [...headers, 'Authorization', ''] : headers;
     headers.push(...withAdded(target.headers, attempt.added, own));
   }
   return headers;

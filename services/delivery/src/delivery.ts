@@ -133,6 +133,8 @@ export interface UrlResult {
   readonly latencyMs: number;
   /** As they were sent, where a request was: names and values alternate. */
   readonly requestHeaders?: readonly string[];
+  /** Those of them that a transform has added. */
+  readonly made?: Readonly<Record<string, string>> | undefined;
 }
 
 /** The state of the open URLs of a delivery, as known to this process. A probe that is due or in flight changes nothing. */

@@ -361,7 +361,10 @@ describe('6.10 a delivery with a transform', () => {
       ['authorization', { auth: { token: 't' } } as Partial<Destination['settings']>],
       ['Authorization', { oauth2: { tokenUrl: 'https://a.example', clientId: 'a', clientSecret: 'b' } }],
       ['x-signature', { sharedSecret }],
-      ['X-Mine', { sharedSecret, signature: { scheme: 'hmac', header: 'x-mine' } } as Partial<Destination['settings']>],
+      [
+        'X-Mine',
+        { sharedSecret, signature: { scheme: 'hmac', header: 'x-mine' } } as Partial<Destination['settings']>,
+      ],
       ['Webhook-Id', { standardWebhooks: true }],
       ['Webhook-Signature', { standardWebhooks: true }],
       ['X-Id', { deliveryIdHeader: 'x-id' }],
@@ -372,7 +375,9 @@ describe('6.10 a delivery with a transform', () => {
       const router = startRouter({ enabled: [{ ...crm, settings: { ...crm.settings, ...settings } }] });
       router.addSource('web');
       router.send('web', 'u-1');
-      router.runs.shift()?.end({ outcome: 'body', body: '1', headers: { [header]: 'a' }, cpuMs: 1, logs: [] });
+      router.runs
+        .shift()
+        ?.end({ outcome: 'body', body: '1', headers: { [header]: 'a' }, cpuMs: 1, logs: [] });
       await settled();
       const failed = headerOf(router.published[0]?.record ?? assert.fail(), 'transform-failed');
       if (header === 'X-A') assert.equal(failed, undefined);

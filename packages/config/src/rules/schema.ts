@@ -322,7 +322,8 @@ export const destinationSchema = Type.Object(
     removedTransformVersion: Type.Optional(
       Type.Integer({
         minimum: 1,
-        description: 'a whole number, which the server sets: the version of the last transform, while there is none',
+        description:
+          'a whole number, which the server sets: the version of the last transform, while there is none',
       }),
     ),
     settings: webhooksSettingsSchema,

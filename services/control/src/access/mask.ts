@@ -41,11 +41,21 @@ export interface ShownBody {
   readonly text?: string;
 }
 
-/** The body, masked for callers that may only read. */
-export function showBody(value: Buffer | null, role: Role | undefined): ShownBody {
+/**
+ * The body, masked for callers that may only read.
+ *
+ * @param isMade whether a transform has made it, so that no field is known
+ */
+export function showBody(value: Buffer | null, role: Role | undefined, isMade = false): ShownBody {
   const text = value?.toString() ?? '';
   const body = parse(text);
-  return isMaskedFor(role) ? { masked: true, body: maskValues(body) } : { masked: false, body, text };
+  if (!isMaskedFor(role)) return { masked: false, body, text };
+  return { masked: true, body: isMade ? mask(body) : maskValues(body) };
+}
+
+/** Why a delivery failed. What a transform has thrown may be of its event, so those who may only read see the version alone. */
+export function showFailure(text: string, reason: string, role: Role | undefined): string {
+  return isMaskedFor(role) && reason === 'transform-failed' ? text.replace(/:[^]*/, `: ${masked}`) : text;
 }
 
 /** The results of an attempt. Of the answers of receivers a caller that may only read sees the names of headers and fields. */

@@ -120,6 +120,9 @@ const getDeliveryBodyAnswers = {
     masked: Type.Boolean({ description: 'whether the values are masked' }),
     body: Type.Unknown(),
     text: optionalText('the exact text that is signed and sent'),
+    transformVersion: Type.Optional(
+      Type.Integer({ description: 'the version of the transform that has made the body' }),
+    ),
   }),
 };
 
@@ -202,8 +205,13 @@ export function deliveryRoutes(app: Api, { records, history, exports }: Delivery
           'The body of the delivery has expired. The topics keep bodies for seven days.',
         );
       }
+      const { transformVersion: version } = delivery;
       audit(request, 'delivery.read-body', `delivery/${deliveryId}`);
-      return { deliveryId, ...showBody(delivery.body, role) };
+      return {
+        deliveryId,
+        ...showBody(delivery.body, role, version !== undefined),
+        ...(version !== undefined && { transformVersion: version }),
+      };
     },
   });
 }

@@ -11,12 +11,13 @@ import {
 import { TailraceError } from '@tailrace/errors';
 import { eventTypes, formatInstant } from '@tailrace/events';
 import { countLetters, readsLetters, type History } from '@tailrace/history';
+import { transformVersionHeader } from '@tailrace/records';
 import type { FastifyRequest } from 'fastify';
 import Type, { type Static } from 'typebox';
 import { listedOf, reachesDelivery } from '../access/limits.ts';
 import type { Role } from '../access/authenticate.ts';
 import { audit } from '../http/audit.ts';
-import { showBody, showUrls, showUser } from '../access/mask.ts';
+import { showBody, showFailure, showUrls, showUser } from '../access/mask.ts';
 import type { RecordReader } from '../records/reader.ts';
 import { userKeySchema } from '../history/delivery-routes.ts';
 import type { Exports } from '../exports/export.ts';
@@ -252,9 +253,12 @@ function showLetter({ summary, record }: DeadLetter, role: Role | undefined) {
   return {
     ...showFacts(summary, role),
     ...(lastAnswer !== undefined && {
-      lastAnswer: typeof lastAnswer === 'string' ? lastAnswer : showUrls(lastAnswer, role),
+      lastAnswer:
+        typeof lastAnswer === 'string'
+          ? showFailure(lastAnswer, summary.reason, role)
+          : showUrls(lastAnswer, role),
     }),
-    ...showBody(record.value, role),
+    ...showBody(record.value, role, record.headers[transformVersionHeader] !== undefined),
   };
 }
 

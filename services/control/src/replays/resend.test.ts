@@ -120,8 +120,13 @@ test('a dead letter of a transform is resent with what the transform of today ma
   await change("({ event }) => ({ body: { event }, headers: { 'X-A': 'b' } })");
   for (const id of ['unmade', 'made']) {
     const isMade = id === 'made';
-    const one = isMade ? { transformVersion: 1, requestHeaders: { 'X-A': 'a' } } : { transformFailure, body };
-    await write(names.deliveriesDead, delivery(id, 'erp', { ...one, reason: 'transform-failed', eventName: 'Made' }));
+    const one = isMade
+      ? { transformVersion: 1, requestHeaders: { 'X-A': 'a' } }
+      : { transformFailure, lastAnswer: transformFailure, body };
+    await write(
+      names.deliveriesDead,
+      delivery(id, 'erp', { ...one, reason: 'transform-failed', eventName: 'Made' }),
+    );
     await control.historyRead();
     await control.expect(202, resend(id));
   }
@@ -133,6 +138,14 @@ test('a dead letter of a transform is resent with what the transform of today ma
   };
   assert.deepEqual(shown('unmade'), ['{"event":"Signed Up"}', '1', '{"X-A":"b"}', undefined]);
   assert.deepEqual(shown('made'), ['{"event": "Signed Up"}', '1', '{"X-A":"a"}', undefined]);
+
+  const read = await control.expect(200, { path: '/v1/deliveries/made/body', token: readToken });
+  assert.deepEqual([read['body'], read['transformVersion']], [{ event: '***' }, 1]);
+  const { items } = await control.expect(200, { path: '/v1/dead-letters/unmade', token: readToken });
+  assert.deepEqual(
+    (items as Json[]).map(({ lastAnswer }) => lastAnswer),
+    ['Transform of version 1: ***'],
+  );
 });
 
 test('a dead letter that is resent counts as replayed, and a replay does not send it again', async () => {

@@ -55,7 +55,7 @@ function keptOf({ answer }: UrlResult): KeptExchange | undefined {
 
 function describe(result: UrlResult): UrlExchange | undefined {
   const kept = keptOf(result);
-  const { target, requestHeaders = [], latencyMs } = result;
-  const exchange = kept && describeExchange(kept, { target, requestHeaders, latencyMs });
+  const { target, requestHeaders = [], made, latencyMs } = result;
+  const exchange = kept && describeExchange(kept, { target, requestHeaders, made, latencyMs });
   return exchange && Object.keys(exchange).length > 0 ? exchange : undefined;
 }

@@ -143,6 +143,9 @@ test('a transform is refused where it is no script, and its version counts the c
   assert.equal((await control.expect(200, { method: 'POST', path, body: {} }))['body'], '2');
   await control.expect(200, patch(null));
   const again = await control.expect(200, patch({ code: '() => 2' }));
-  assert.deepEqual([again['transform'], again['removedTransformVersion']], [{ code: '() => 2', version: 3 }, undefined]);
+  assert.deepEqual(
+    [again['transform'], again['removedTransformVersion']],
+    [{ code: '() => 2', version: 3 }, undefined],
+  );
   await control.expect(200, patch(null));
 });

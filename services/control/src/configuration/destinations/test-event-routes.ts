@@ -170,7 +170,13 @@ async function sendTest(
   await answer.exchange?.ended;
   const shown =
     answer.exchange &&
-    describeExchange(answer.exchange, { target, requestHeaders: headers, latencyMs, extent: 'all' });
+    describeExchange(answer.exchange, {
+      target,
+      requestHeaders: headers,
+      made: added,
+      latencyMs,
+      extent: 'all',
+    });
   const { requestHeaders: sent = {}, responseHeaders: received, responseBody = '', ...rest } = shown ?? {};
   return {
     request: { url: `${target.origin}${target.path}`, headers: sent, body: body.toString() },

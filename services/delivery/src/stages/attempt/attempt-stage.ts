@@ -149,7 +149,7 @@ export class AttemptStage {
     const answer = await sender.send(request);
     const endedAt = performance.now();
     const latencyMs = Math.round((endedAt - startedAt) * 10) / 10;
-    return { target, answer, latencyMs, requestHeaders: headers };
+    return { target, answer, latencyMs, requestHeaders: headers, made: added };
   }
 
   #giveUp(job: Job, reason: DeadReason): Feedback {
