@@ -54,7 +54,7 @@ export function showBody(value: Buffer | null, role: Role | undefined, isMade = 
 }
 
 /** Why a delivery failed. What a transform has thrown may be of its event, so those who may only read see the version alone. */
-export function showFailure(text: string, reason: string, role: Role | undefined): string {
+export function showFailure(text: string, reason: string | undefined, role: Role | undefined): string {
   return isMaskedFor(role) && reason === 'transform-failed' ? text.replace(/:[^]*/, `: ${masked}`) : text;
 }
 
