@@ -25,8 +25,8 @@ type Trust =
   | { readonly kind: 'trusted' }
   /** `inTime`: how many runs in a row have ended in time since. */
   | { readonly kind: 'suspect'; readonly inTime: number }
-  /** This script of it has ended a thread. */
-  | { readonly kind: 'distrusted'; readonly code: string };
+  /** This script of it has ended a thread. Until `restsUntil` it is not run, because it has ended that of suspects. */
+  | { readonly kind: 'distrusted'; readonly code: string; readonly restsUntil: number };
 
 interface Job {
   readonly run: TransformRun;
@@ -48,6 +48,8 @@ export interface TransformsOptions {
 /** Sent ahead to a thread, so that it does not wait for the event loop of the service between two runs. */
 const ahead = 4;
 const runsToTrust = 20;
+/** Else one that never ends would have the thread of suspects all the time. */
+const restMs = 60_000;
 const ticksMs = 100;
 const trusted: Trust = { kind: 'trusted' };
 
@@ -86,6 +88,10 @@ export class Transforms {
       let owner = this.#owners.get(id);
       if (!owner)
         this.#owners.set(id, (owner = { id, waiting: [], thread: undefined, running: 0, trust: trusted }));
+      if (isResting(owner, run.code)) {
+        end(resting);
+        return;
+      }
       owner.waiting.push({ run, owner, end, hasEndedThread: false });
       this.#waiting += 1;
       this.#turns.add(owner);
@@ -158,14 +164,25 @@ export class Transforms {
     const [first, ...others] = jobs;
     if (!first) return;
     for (const job of others.toReversed()) this.#putBack(job);
-    first.owner.trust = { kind: 'distrusted', code: first.run.code };
-    if (first.hasEndedThread) {
-      first.owner.running += 1;
-      this.#ended(first, stuck);
+    const { owner, run } = first;
+    owner.trust = { kind: 'distrusted', code: run.code, restsUntil: 0 };
+    if (!first.hasEndedThread) {
+      this.#putBack({ ...first, hasEndedThread: true });
+      this.#fill();
       return;
     }
-    this.#putBack({ ...first, hasEndedThread: true });
-    this.#fill();
+    owner.trust = { ...owner.trust, restsUntil: performance.now() + restMs };
+    const left = owner.waiting.splice(0);
+    const [rest, later] = [
+      left.filter((job) => job.run.code === run.code),
+      left.filter((job) => job.run.code !== run.code),
+    ];
+    owner.waiting.push(...later);
+    if (later.length === 0) this.#turns.delete(owner);
+    this.#waiting -= rest.length;
+    owner.running += 1;
+    this.#ended(first, stuck);
+    for (const job of rest) job.end(resting);
   }
 
   #putBack(job: Job): void {
@@ -181,6 +198,20 @@ function isSuspect({ trust }: Owner): boolean {
 function isFull({ running }: Thread): boolean {
   return running >= ahead;
 }
+
+function isResting({ trust }: Owner, code: string): boolean {
+  return trust.kind === 'distrusted' && trust.code === code && performance.now() < trust.restsUntil;
+}
+
+const resting: TransformResult = {
+  outcome: 'failed',
+  error: {
+    message: 'The function was not run, because it did not end less than a minute ago.',
+    isTooLong: true,
+  },
+  cpuMs: 0,
+  logs: [],
+};
 
 const stuck: TransformResult = {
   outcome: 'failed',

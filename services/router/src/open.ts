@@ -118,6 +118,7 @@ export const router = defineService({
       held: transformStage,
       process: createReceiver({ frames, orderOf, processRecord, rejecter, waiting, metrics }),
       onFull: (full) => {
+        transformStage.allowHolds(!full);
         if (full) consumption.pause([names.events]);
         else consumption.resume([names.events]);
       },

@@ -4,8 +4,8 @@
  *
  * What waits is bounded. The sources of a destination of which too much waits get no turns until less does (receive/source-turns.ts), and
  * while too much waits altogether, records that have waited for their schemas wait on (waiting/in-flight.ts).
- * Where its function has used too much CPU time lately, they do not wait for it: what is beyond the limit is not run, and becomes a dead
- * letter as a failed run does.
+ * Where its function has used too much CPU time lately, or the router holds so many records that it reads no more, they do not wait for it:
+ * what is beyond the limit is not run, and becomes a dead letter as a failed run does. Else the events of all others would wait too.
  */
 import type { Destination } from '@tailrace/config';
 import type { Delivery } from '@tailrace/records';
@@ -47,6 +47,7 @@ export class TransformStage {
   readonly #held = new Map<string, Set<string>>();
   #bytes = 0;
   #count = 0;
+  #mayHold = true;
 
   constructor(dependencies: TransformStageDependencies) {
     this.#deps = dependencies;
@@ -63,6 +64,14 @@ export class TransformStage {
   /** Whether nothing more should be made that can wait elsewhere. */
   get isFull(): boolean {
     return this.#bytes >= mostBytes;
+  }
+
+  /** To be called with false when nothing more may be held for a transform, and with true when it may again. */
+  allowHolds(mayHold: boolean): void {
+    this.#mayHold = mayHold;
+    if (mayHold || !this.isHolding) return;
+    this.#held.clear();
+    this.#deps.onRelease();
   }
 
   /** Whether records of the source should wait. */
@@ -87,13 +96,13 @@ export class TransformStage {
     if (!transforming && !waiting) return delivery;
     const { count, bytes, last } = waiting ?? { count: 0, bytes: 0, last: Promise.resolve() };
     const isTooMany = count >= mostWaiting || (this.isFull && bytes >= this.#share);
-    const isSuspect = this.#deps.transforms.isSuspect(id);
-    const made = transforming
-      ? isTooMany && isSuspect
-        ? this.#skip(delivery, transforming, count)
-        : this.#run(delivery, transforming)
-      : delivery;
-    if (isTooMany && !isSuspect) this.#hold(id, sources);
+    if (isTooMany) {
+      const isSkipped = !this.#mayHold || this.#deps.transforms.isSuspect(id);
+      // It is not sent, so it need not keep the order.
+      if (isSkipped && transforming) return this.#skip(delivery, transforming, count);
+      if (!isSkipped) this.#hold(id, sources);
+    }
+    const made = transforming ? this.#run(delivery, transforming) : delivery;
     return this.#enter(
       id,
       delivery.body.length + deliveryBytes,
@@ -116,7 +125,7 @@ export class TransformStage {
     return withFailure(
       delivery,
       destination,
-      `not run, because it takes too long and ${waiting} events wait for it`,
+      `not run, because it takes too long: ${waiting} events wait for it`,
     );
   }
 
