@@ -164,25 +164,29 @@ export class Transforms {
     const [first, ...others] = jobs;
     if (!first) return;
     for (const job of others.toReversed()) this.#putBack(job);
-    const { owner, run } = first;
-    owner.trust = { kind: 'distrusted', code: run.code, restsUntil: 0 };
-    if (!first.hasEndedThread) {
+    const { owner, hasEndedThread } = first;
+    const { code } = first.run;
+    const restsUntil = hasEndedThread ? performance.now() + restMs : 0;
+    owner.trust = { kind: 'distrusted', code, restsUntil };
+    if (!hasEndedThread) {
       this.#putBack({ ...first, hasEndedThread: true });
       this.#fill();
       return;
     }
-    owner.trust = { ...owner.trust, restsUntil: performance.now() + restMs };
-    const left = owner.waiting.splice(0);
-    const [rest, later] = [
-      left.filter((job) => job.run.code === run.code),
-      left.filter((job) => job.run.code !== run.code),
-    ];
-    owner.waiting.push(...later);
-    if (later.length === 0) this.#turns.delete(owner);
-    this.#waiting -= rest.length;
+    const rest = this.#takeAll(owner, code);
     owner.running += 1;
     this.#ended(first, stuck);
     for (const job of rest) job.end(resting);
+  }
+
+  /** What waits of the owner with this script, which does not wait any more. */
+  #takeAll(owner: Owner, code: string): readonly Job[] {
+    const waiting = owner.waiting.splice(0);
+    const taken = waiting.filter(({ run }) => run.code === code);
+    owner.waiting.push(...waiting.filter(({ run }) => run.code !== code));
+    if (owner.waiting.length === 0) this.#turns.delete(owner);
+    this.#waiting -= taken.length;
+    return taken;
   }
 
   #putBack(job: Job): void {
@@ -322,7 +326,7 @@ class Thread {
     if (!worker || !this.#isReady || this.#isEnding) return;
     // Rejects where the thread ends meanwhile.
     const used = await worker.cpuUsage().catch(() => undefined);
-    if (!used || worker !== this.#worker || answers !== this.#answers) return;
+    if (!used || this.#isEnding || worker !== this.#worker || answers !== this.#answers) return;
     const ms = (used.user + used.system) / 1_000;
     if (this.#cpu?.answers !== answers) this.#cpu = { answers, ms };
     if (ms - this.#cpu.ms < this.#options.stuckAfterMs) return;

@@ -358,7 +358,7 @@ describe('6.10 a delivery with a transform', () => {
   test('may not set a header that a setting of its destination makes', async () => {
     const sharedSecret = 's3cret';
     const cases: readonly (readonly [header: string, settings: Partial<Destination['settings']>])[] = [
-      ['authorization', { auth: { token: 't' } } as Partial<Destination['settings']>],
+      ['authorization', { auth: { token: 't' } }],
       ['Authorization', { oauth2: { tokenUrl: 'https://a.example', clientId: 'a', clientSecret: 'b' } }],
       ['x-signature', { sharedSecret }],
       [

@@ -8,13 +8,11 @@ export function withServerFields(wanted: Destination, stored: Destination | unde
 }
 
 /**
- * `wanted` with the version of its transform: that of the stored one, or the next where the code is another one. The version of one that is
+ * `given` with the version of its transform: that of the stored one, or the next where the code is another one. The version of one that is
  * removed is kept, because deliveries name it.
  */
-function withTransformVersion(
-  { removedTransformVersion: _, ...wanted }: Destination,
-  stored: Destination | undefined,
-): Destination {
+function withTransformVersion(given: Destination, stored: Destination | undefined): Destination {
+  const { removedTransformVersion: _removed, ...wanted } = given;
   const { code: before, version = stored?.removedTransformVersion ?? 0 } = stored?.transform ?? {};
   if (!wanted.transform) return version > 0 ? { ...wanted, removedTransformVersion: version } : wanted;
   const { code } = wanted.transform;
