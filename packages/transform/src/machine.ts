@@ -332,7 +332,9 @@ function markedArgument(event: string): { readonly argument: string; readonly ma
 
 function withDigits(body: string, mark: string): string {
   if (mark === '') return body;
-  return body.replaceAll(new RegExp(`"${mark}(-?\\d+(?:\\.\\d+)?(?:[eE][+-]?\\d+)?)"`, 'g'), '$1');
+  // Only whole values: the script may write the mark into a key, or into the middle of a text.
+  const number = '-?\\d+(?:\\.\\d+)?(?:[eE][+-]?\\d+)?';
+  return body.replaceAll(new RegExp(`(?<=^|[[,:])"${mark}(${number})"(?!:)`, 'g'), '$1');
 }
 
 const noBlock = new Uint8Array(blockBytes);

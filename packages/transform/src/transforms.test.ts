@@ -88,6 +88,11 @@ describe('a transform', () => {
   test('keeps the digits of numbers that a double does not hold', async () => {
     const event = `{"timestamp":"${timestamp}","id":12345678901234567890,"total":25.5,"big":1e400}`;
     assert.equal(((await run('(event) => event', event)) as { body?: string }).body, event);
+    assert.deepEqual(await bodyOf(`() => ({ a: 1, 'exact:1': 'x"exact:2', b: ',"exact:3' })`, event), {
+      a: 1,
+      'exact:1': 'x"exact:2',
+      b: ',"exact:3',
+    });
     const code = '({ id, total }) => ({ text: `${id}`, number: Number(id), sum: total + 1, list: [id] })';
     assert.equal(
       ((await run(code, event)) as { body?: string }).body,

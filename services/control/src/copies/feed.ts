@@ -63,7 +63,10 @@ export class CopyFeed {
     if (!destination) return;
     const delivery = decodeDelivery(record);
     // Another program may write to the topic.
-    if (typeof delivery === 'string' || isOfDeletedUser(delivery, record.timestamp, this.#users)) return;
+    if (typeof delivery === 'string') return;
+    // The receiver gets nothing where the transform has failed.
+    if (delivery.transformFailure !== undefined || isOfDeletedUser(delivery, record.timestamp, this.#users))
+      return;
     const viewers = [...watched.viewers].filter((viewer) => wants(viewer, delivery));
     if (viewers.length === 0 || !this.#watches.mayLook(watched, record, viewers)) return;
     const sent = viewers.filter((viewer) => this.#watches.maySend(viewer));
@@ -86,9 +89,10 @@ function wants({ caller, event, userId }: Watcher, delivery: Delivery): boolean 
  * receiver, which the API shows to nobody, and a mask in their place would be no value that a receiver accepts.
  */
 function copyOf(delivery: Delivery, destination: Destination): Copy {
-  const [target] = targetsOf(destination);
+  const targets = targetsOf(destination);
+  const target = targets[delivery.onlyUrl ?? 0] ?? targets[0];
   if (!target) throw new Error('a destination has a URL');
-  const stamp = { ...delivery, startedAt: Date.now() };
+  const stamp = { ...delivery, startedAt: Date.now(), added: delivery.requestHeaders };
   const headers = requestHeaders(destination, { ...target, headers: [] }, delivery.body, stamp);
   return {
     deliveryId: delivery.deliveryId,
