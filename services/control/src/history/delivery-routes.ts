@@ -191,7 +191,8 @@ export function deliveryRoutes(app: Api, { records, history, exports }: Delivery
     operationId: 'getDeliveryBody',
     summary: 'Get the body of a delivery',
     description:
-      'The body is read from its topic. For a read-only token all values but version, type and event are masked. The audit log has each read.',
+      'The body is read from its topic. For a read-only token all values but version, type and event are masked, and all where a transform has ' +
+      'made the body. The audit log has each read.',
     response: getDeliveryBodyAnswers,
     handler: async (request) => {
       const { params, role, caller } = request;
