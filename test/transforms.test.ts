@@ -4,12 +4,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, test } from 'node:test';
 import { transformProblem } from '@tailrace/config';
-import { limitMs } from '@tailrace/testing';
 import { Transforms } from '@tailrace/transform';
 
 const folder = path.join(import.meta.dirname, '../examples/transforms');
-// On a busy machine even a thread that has nothing to do takes its time.
-const transforms = new Transforms({ threads: 1, stuckAfterMs: { trusted: limitMs, suspect: limitMs } });
+const transforms = new Transforms({ threads: 1 });
 after(() => transforms.close());
 
 const timestamp = '2026-11-21T09:43:25.118Z';

@@ -1,7 +1,7 @@
 /**
- * One QuickJS, in which transforms run one after another. Its whole state is its memory: after each script has been loaded, the pages
- * that differ from the empty sandbox are kept, and each run begins with them. So a script is compiled once, no run sees another one, and
- * the same event always has the same result.
+ * One QuickJS, in which transforms run one after another. After a script has been loaded, what it has changed in the memory is kept, and
+ * each of its runs begins with that (memory.ts). So a script is compiled once, no run sees another one, and the same event always has the
+ * same result.
  */
 import releaseSync from '@jitl/quickjs-wasmfile-release-sync';
 import { isRawNumber, parseJson } from '@tailrace/events';
@@ -13,40 +13,38 @@ import {
   type QuickJSWASMModule,
   type VmCallResult,
 } from 'quickjs-emscripten-core';
+import { Memory, type Changes } from './memory.ts';
 import { transformLimits, type TransformFailure, type TransformResult, type TransformRun } from './run.ts';
 import { sandbox } from './sandbox.ts';
 
 const { cpuMs: runCpuMs, loadCpuMs, memoryBytes, resultBytes, logLines, logCharacters } = transformLimits;
 const fileName = 'transform.js';
 const stackBytes = 128 * 1024;
-const pageBytes = 4_096;
-const blockBytes = 16 * pageBytes;
-/** Unused memory between used pages, such as the stack, is not restored where it is longer than this. */
-const longestGap = 256 * 1024;
+/** For so much longer than a run may take, it holds up others. */
+const harmfulMs = 50;
+/** Of one loaded script. */
+const mostScriptBytes = 2 ** 20;
 /** Of loaded scripts. The least recently used ones are loaded again. */
 const mostKeptBytes = 32 * 2 ** 20;
+const warmUps = 5;
+const warmUp = `(event) => {
+  const { a, ...rest } = { ...event, a: [1, 2.5, 'text'].map((one) => String(one).toUpperCase().replace(/[A-Z]+/g, '-')) };
+  return { text: \`\${a.join()} \${Object.entries(rest).length} \${JSON.stringify(a)}\`, date: Date.parse('2026-01-01'), sum: Math.round(1.5) };
+}`;
 /** A number with so many digits, or with an exponent, may be one that a double does not hold. */
 const mayBeInexact = /[\d.]{16}|\d[eE][+\-\d]/;
 
-interface Range {
-  readonly start: number;
-  readonly bytes: Uint8Array;
-}
-
-/** A script: the pages that it changed when it was loaded, or why it cannot be. */
+/** A script: what it has changed when it was loaded, or why it cannot be. */
 type Loaded =
-  | { readonly outcome: 'loaded'; readonly pages: readonly Range[]; readonly bytes: number }
+  | { readonly outcome: 'loaded'; readonly changes: Changes; readonly bytes: number }
   | { readonly outcome: 'failed'; readonly error: TransformFailure; readonly bytes: number };
 
 export class Machine {
-  readonly #memory: { readonly buffer: ArrayBufferLike };
+  readonly #memory: Memory;
   readonly #context: QuickJSContext;
   readonly #load: QuickJSHandle;
   readonly #run: QuickJSHandle;
   readonly #logs: QuickJSHandle;
-  /** All that the empty sandbox uses, from address 0. */
-  readonly #empty: Uint8Array;
-  readonly #used: readonly Range[];
   /** By script, the most recently used last. */
   readonly #loaded = new Map<string, Loaded>();
   #loadedBytes = 0;
@@ -54,11 +52,15 @@ export class Machine {
   #isBroken = false;
 
   static async create(): Promise<Machine> {
-    return new Machine(await newQuickJSWASMModuleFromVariant(releaseSync as unknown as QuickJSSyncVariant));
+    const machine = new Machine(
+      await newQuickJSWASMModuleFromVariant(releaseSync as unknown as QuickJSSyncVariant),
+    );
+    // V8 compiles what a run uses, so that no run of a transform takes longer because it is the first.
+    for (let nth = 0; nth < warmUps; nth += 1) machine.run({ code: warmUp, event: '{}' });
+    return machine;
   }
 
   private constructor(module: QuickJSWASMModule) {
-    this.#memory = module.getWasmMemory() as { readonly buffer: ArrayBufferLike };
     const runtime = module.newRuntime();
     runtime.setMemoryLimit(memoryBytes);
     runtime.setMaxStackSize(stackBytes);
@@ -70,8 +72,7 @@ export class Machine {
     this.#load = context.getProp(made, 'load');
     this.#run = context.getProp(made, 'run');
     this.#logs = context.getProp(made, 'logs');
-    this.#empty = this.#all().slice(0, endOfUsed(this.#all()));
-    this.#used = usedRanges(this.#empty);
+    this.#memory = new Memory(module.getWasmMemory() as { readonly buffer: ArrayBufferLike });
   }
 
   /** Whether it has to be replaced, because it has ended in the middle of a run. */
@@ -82,7 +83,7 @@ export class Machine {
   run({ code, event, keepLogs = false }: Omit<TransformRun, 'owner'>): TransformResult {
     const loaded = this.#loadedOf(code);
     if (loaded.outcome === 'failed') return { ...loaded, cpuMs: 0, logs: [] };
-    this.#restore(loaded.pages);
+    this.#memory.restore(loaded.changes);
     const { argument, mark } = markedArgument(event);
     const context = this.#context;
     const { value, error, cpuMs } = this.#call(runCpuMs, 'run', () =>
@@ -102,6 +103,8 @@ export class Machine {
   #loadedOf(code: string): Loaded {
     const known = this.#loaded.get(code);
     const loaded = known ?? this.#loadScript(code);
+    // The next time need not take as long.
+    if (loaded.outcome === 'failed' && loaded.error.isTooLong === true) return loaded;
     if (known) this.#loaded.delete(code);
     else this.#loadedBytes += loaded.bytes;
     this.#loaded.set(code, loaded);
@@ -114,10 +117,7 @@ export class Machine {
   }
 
   #loadScript(code: string): Loaded {
-    // Also without what earlier runs have left in memory that is free.
-    const all = this.#all();
-    all.set(this.#empty);
-    all.fill(0, this.#empty.length);
+    this.#memory.clear();
     const context = this.#context;
     const failed = (error: TransformFailure): Loaded => ({ outcome: 'failed', error, bytes: code.length });
     const load = (source: string, name: string) =>
@@ -135,12 +135,14 @@ export class Machine {
       const { value, error } = load(source, name);
       if (error) return failed(error);
       if (value !== 'true') continue;
-      const pages = changedPages(this.#all(), this.#empty);
-      return {
-        outcome: 'loaded',
-        pages,
-        bytes: pages.reduce((sum, { bytes }) => sum + bytes.length, code.length),
-      };
+      const changes = this.#memory.changes();
+      const bytes = changes.content.length;
+      if (bytes > mostScriptBytes) {
+        return failed({
+          message: `The script has ${bytes} bytes of memory before the function is called, and ${mostScriptBytes} are allowed.`,
+        });
+      }
+      return { outcome: 'loaded', changes, bytes: bytes + code.length };
     }
     return failed({
       message:
@@ -170,12 +172,18 @@ export class Machine {
           thrown instanceof RangeError
             ? 'InternalError: stack overflow'
             : `it ended QuickJS: ${String(thrown)}`,
+        isTooLong: true,
+        isHarmful: true,
       };
     }
     const cpuMs = timer.stop();
-    if (timer.wasOver || cpuMs > mostCpuMs) {
+    if (!this.#isBroken && timer.isOver()) {
       const subject = what === 'load' ? 'Loading the script' : 'The function';
-      error = { message: `${subject} used more than ${mostCpuMs} ms of CPU time.`, isTooLong: true };
+      error = {
+        message: `${subject} used more than ${mostCpuMs} ms of CPU time.`,
+        isTooLong: true,
+        isHarmful: cpuMs > mostCpuMs + harmfulMs,
+      };
     }
     return error ? { value, error, cpuMs } : { value, cpuMs };
   }
@@ -201,16 +209,6 @@ export class Machine {
     const lines = jsonIn(value);
     return Array.isArray(lines) ? lines.filter((line) => typeof line === 'string') : [];
   }
-
-  #all(): Uint8Array {
-    return new Uint8Array(this.#memory.buffer);
-  }
-
-  #restore(pages: readonly Range[]): void {
-    const all = this.#all();
-    for (const { start, bytes } of this.#used) all.set(bytes, start);
-    for (const { start, bytes } of pages) all.set(bytes, start);
-  }
 }
 
 /** Measures the CPU time of the thread, so that a machine with other work to do changes nothing. */
@@ -220,11 +218,6 @@ class CpuTimer {
   #mostMs = Infinity;
   #wasOver = false;
 
-  /** Whether {@link isOver} has been true. */
-  get wasOver(): boolean {
-    return this.#wasOver;
-  }
-
   start(mostMs: number): void {
     this.#mostMs = mostMs;
     this.#wasOver = false;
@@ -232,9 +225,10 @@ class CpuTimer {
     this.#cpuAtStart = threadCpuMs();
   }
 
+  /** Whether more time was used; from then on always. */
   isOver(): boolean {
-    // The CPU time is at most the time.
-    if (performance.now() - this.#startedAt <= this.#mostMs) return false;
+    // The CPU time is at most the time. That is exact, and the operating system counts CPU time in ticks of some milliseconds.
+    if (performance.now() - this.#startedAt <= this.#mostMs) return this.#wasOver;
     this.#wasOver ||= threadCpuMs() - this.#cpuAtStart > this.#mostMs;
     return this.#wasOver;
   }
@@ -333,46 +327,6 @@ function markedArgument(event: string): { readonly argument: string; readonly ma
 function withDigits(body: string, mark: string): string {
   if (mark === '') return body;
   // Only whole values: the script may write the mark into a key, or into the middle of a text.
-  const number = '-?\\d+(?:\\.\\d+)?(?:[eE][+-]?\\d+)?';
+  const number = '-?(?:0|[1-9]\\d*)(?:\\.\\d+)?(?:[eE][+-]?\\d+)?';
   return body.replaceAll(new RegExp(`(?<=^|[[,:])"${mark}(${number})"(?!:)`, 'g'), '$1');
-}
-
-const noBlock = new Uint8Array(blockBytes);
-
-/** Where the last block with content ends. */
-function endOfUsed(all: Uint8Array): number {
-  for (let end = all.length; end > 0; end -= blockBytes) {
-    if (Buffer.compare(all.subarray(end - blockBytes, end), noBlock) !== 0) return end;
-  }
-  return 0;
-}
-
-/** Copies of what is used, without long gaps. */
-function usedRanges(empty: Uint8Array): readonly Range[] {
-  const ranges: { start: number; end: number }[] = [];
-  for (let start = 0; start < empty.length; start += pageBytes) {
-    const end = start + pageBytes;
-    if (Buffer.compare(empty.subarray(start, end), noBlock.subarray(0, pageBytes)) === 0) continue;
-    const last = ranges.at(-1);
-    if (last && start - last.end <= longestGap) last.end = end;
-    else ranges.push({ start, end });
-  }
-  return ranges.map(({ start, end }) => ({ start, bytes: empty.slice(start, end) }));
-}
-
-/** Copies of the pages that differ from those of the empty sandbox. */
-function changedPages(all: Uint8Array, empty: Uint8Array): readonly Range[] {
-  const changed: Range[] = [];
-  const before = (start: number, end: number): Uint8Array =>
-    start < empty.length ? empty.subarray(start, end) : noBlock.subarray(0, end - start);
-  for (let block = 0; block < all.length; block += blockBytes) {
-    const end = block + blockBytes;
-    if (Buffer.compare(all.subarray(block, end), before(block, end)) === 0) continue;
-    for (let start = block; start < end; start += pageBytes) {
-      const page = all.subarray(start, start + pageBytes);
-      if (Buffer.compare(page, before(start, start + pageBytes)) !== 0)
-        changed.push({ start, bytes: page.slice() });
-    }
-  }
-  return changed;
 }

@@ -26,8 +26,9 @@ export interface TransformFailure {
   readonly message: string;
   /** In the script, from 1; undefined where it is not known. */
   readonly line?: number | undefined;
-  /** Only where it has used too much CPU time. */
-  readonly isTooLong?: true;
+  /** Only where it has used too much CPU time; harmful where it could not be ended in time, or has ended QuickJS. */
+  readonly isTooLong?: boolean;
+  readonly isHarmful?: boolean;
 }
 
 interface Ran {

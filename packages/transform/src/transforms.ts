@@ -2,80 +2,93 @@
  * Runs transforms in threads, so that none holds up the event loop of its service.
  *
  * Owners take turns, one run each, and the runs of an owner are made in their order. A run that uses too much CPU time is ended in its
- * thread. One that does not even end then, inside a function of QuickJS that takes long, ends with its thread: it is repeated once in
- * the thread of suspects, and fails if that ends it too. After a run that was too long its owner is a suspect: until a number of runs in a
- * row have ended in time, or while it has the same script, where the thread was ended. So a script costs the others one run, and then
- * shares a thread with suspects alone.
+ * thread. One that does not even end then, inside a function of QuickJS that takes long, ends with its thread. After a run that was too long
+ * its owner is a suspect, until a number of runs in a row have ended in time. So a script costs the others one run, and then shares a thread
+ * with suspects alone.
+ *
+ * Suspects do not wait for each other for long, because what waits is not committed: what would is not run, and fails.
  */
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { ready, type TransformResult, type TransformRun } from './run.ts';
 
-/** What an owner waits for, and whether its runs have taken too long. */
+/** What an owner waits for. */
 interface Owner {
   readonly id: string;
   readonly waiting: Job[];
   /** The thread that has runs of it. */
   thread: Thread | undefined;
   running: number;
-  trust: Trust;
+  /** Undefined where it is trusted. */
+  suspicion: Suspicion | undefined;
 }
 
-type Trust =
-  | { readonly kind: 'trusted' }
-  /** `inTime`: how many runs in a row have ended in time since. */
-  | { readonly kind: 'suspect'; readonly inTime: number }
-  /** This script of it has ended a thread. Until `restsUntil` it is not run, because it has ended that of suspects. */
-  | { readonly kind: 'distrusted'; readonly code: string; readonly restsUntil: number };
+/** Why an owner is a suspect. */
+interface Suspicion {
+  /** The script of its latest run. */
+  readonly code: string;
+  /** How many runs of that in a row have ended in time, and how many have not. */
+  readonly inTime: number;
+  readonly late: number;
+  /** How many have to end in time. */
+  readonly runsToTrust: number;
+  /** It is not run before. */
+  readonly restsUntil: number;
+}
 
 interface Job {
   readonly run: TransformRun;
   readonly owner: Owner;
+  readonly since: number;
   readonly end: (result: TransformResult) => void;
-  /** Whether a thread has ended during this run. */
-  readonly hasEndedThread: boolean;
 }
 
 export interface TransformsOptions {
   /** Threads beside that of suspects. Default: half of the processors, 4 at most. */
   readonly threads?: number;
-  /** How much CPU time a run may take before its thread is ended; for a suspect. Defaults 0.5 s and 5 s. */
-  readonly stuckAfterMs?: { readonly trusted: number; readonly suspect: number };
+  /** How much CPU time a run may take before its thread is ended. Default 500 ms. */
+  readonly stuckAfterMs?: number;
   /** Called where a thread has ended. */
   readonly onThreadEnded?: () => void;
 }
 
 /** Sent ahead to a thread, so that it does not wait for the event loop of the service between two runs. */
 const ahead = 4;
+/** In time and in a row; after one that was so long that it has held up others. */
 const runsToTrust = 20;
-/** Else one that never ends would have the thread of suspects all the time. */
-const restMs = 60_000;
+const runsToTrustAfterHarm = 1_000;
+/** So many late runs in a row are made before an owner rests. */
+const lateRunsToRest = 10;
+/** For so many times as long as its latest run has taken, so that suspects use a small part of a processor. */
+const restTimes = 100;
+const longestRestMs = 60_000;
+const longestWaitOfSuspectMs = 10_000;
 const ticksMs = 100;
-const trusted: Trust = { kind: 'trusted' };
+/** Until a thread that has not started is started again. */
+const restartMs = 1_000;
 
 export class Transforms {
   readonly #owners = new Map<string, Owner>();
   /** Owners with runs that wait, in the order of their turns. */
   readonly #turns = new Set<Owner>();
   readonly #threads: readonly Thread[];
-  #waiting = 0;
   #isClosed = false;
 
   constructor({
     threads = Math.max(1, Math.min(4, Math.floor(availableParallelism() / 2))),
-    stuckAfterMs = { trusted: 500, suspect: 5_000 },
+    stuckAfterMs = 500,
     onThreadEnded = () => undefined,
   }: TransformsOptions = {}) {
     const newThread = (isForSuspects: boolean): Thread =>
       new Thread({
         isForSuspects,
-        stuckAfterMs: isForSuspects ? stuckAfterMs.suspect : stuckAfterMs.trusted,
+        stuckAfterMs,
         onResult: (job, result) => {
           this.#ended(job, result);
         },
-        onEnded: (jobs) => {
+        onEnded: (jobs, stuckJob) => {
           onThreadEnded();
-          this.#repeat(jobs);
+          this.#threadEnded(jobs, stuckJob);
         },
       });
     this.#threads = [...Array.from({ length: threads }, () => newThread(false)), newThread(true)];
@@ -86,28 +99,19 @@ export class Transforms {
     return new Promise((end) => {
       const { owner: id } = run;
       let owner = this.#owners.get(id);
-      if (!owner)
-        this.#owners.set(id, (owner = { id, waiting: [], thread: undefined, running: 0, trust: trusted }));
-      if (isResting(owner, run.code)) {
-        end(resting);
-        return;
+      if (!owner) {
+        owner = { id, waiting: [], thread: undefined, running: 0, suspicion: undefined };
+        this.#owners.set(id, owner);
       }
-      owner.waiting.push({ run, owner, end, hasEndedThread: false });
-      this.#waiting += 1;
+      owner.waiting.push({ run, owner, since: performance.now(), end });
       this.#turns.add(owner);
       this.#fill();
     });
   }
 
-  /** Runs that have not ended. */
-  get pending(): number {
-    return this.#waiting;
-  }
-
   /** Whether the latest runs of the owner have taken too long. */
   isSuspect(id: string): boolean {
-    const owner = this.#owners.get(id);
-    return owner !== undefined && isSuspect(owner);
+    return this.#owners.get(id)?.suspicion !== undefined;
   }
 
   async close(): Promise<void> {
@@ -123,17 +127,21 @@ export class Transforms {
     if (this.#isClosed) return;
     for (const owner of this.#turns) {
       if (this.#threads.every(isFull)) break;
-      const forSuspects = isSuspect(owner);
+      const [job] = owner.waiting;
+      const failure = job && failureBefore(job);
+      const forSuspects = owner.suspicion !== undefined;
       const thread = owner.thread ?? this.#leastBusy(forSuspects);
       // What is sent to another thread before the earlier runs have ended would overtake them.
-      if (thread.isForSuspects !== forSuspects || isFull(thread)) continue;
-      const job = owner.waiting.shift();
+      if (!failure && (thread.isForSuspects !== forSuspects || isFull(thread))) continue;
+      owner.waiting.shift();
       this.#turns.delete(owner);
-      if (!job) continue;
       if (owner.waiting.length > 0) this.#turns.add(owner);
-      owner.thread = thread;
-      owner.running += 1;
-      thread.run(job);
+      if (failure) job.end(failure);
+      else if (job) {
+        owner.thread = thread;
+        owner.running += 1;
+        thread.run(job);
+      }
     }
   }
 
@@ -144,11 +152,8 @@ export class Transforms {
 
   #ended({ run, owner, end }: Job, result: TransformResult): void {
     this.#left(owner);
-    this.#waiting -= 1;
-    owner.trust = nextTrust(owner.trust, run.code, result);
-    if (owner.running === 0 && owner.waiting.length === 0 && owner.trust.kind === 'trusted') {
-      this.#owners.delete(owner.id);
-    }
+    owner.suspicion = suspicionAfter(owner.suspicion, run.code, result);
+    if (owner.running === 0 && owner.waiting.length === 0 && !owner.suspicion) this.#owners.delete(owner.id);
     end(result);
     this.#fill();
   }
@@ -158,87 +163,75 @@ export class Transforms {
     if (owner.running === 0) owner.thread = undefined;
   }
 
-  /** Of the jobs of a thread that has ended, the first has ended it. */
-  #repeat(jobs: readonly Job[]): void {
-    for (const { owner } of jobs) this.#left(owner);
-    const [first, ...others] = jobs;
-    if (!first) return;
-    for (const job of others.toReversed()) this.#putBack(job);
-    const { owner, hasEndedThread } = first;
-    const { code } = first.run;
-    const restsUntil = hasEndedThread ? performance.now() + restMs : 0;
-    owner.trust = { kind: 'distrusted', code, restsUntil };
-    if (!hasEndedThread) {
-      this.#putBack({ ...first, hasEndedThread: true });
-      this.#fill();
-      return;
+  /** The jobs that it has not answered are run again, but not the one that has ended it. */
+  #threadEnded(jobs: readonly Job[], stuckJob: Job | undefined): void {
+    for (const job of jobs.toReversed()) {
+      if (job === stuckJob) continue;
+      this.#left(job.owner);
+      job.owner.waiting.unshift(job);
+      this.#turns.add(job.owner);
     }
-    const rest = this.#takeAll(owner, code);
-    owner.running += 1;
-    this.#ended(first, stuck);
-    for (const job of rest) job.end(resting);
+    if (stuckJob) this.#ended(stuckJob, stuck);
+    else this.#fill();
   }
-
-  /** What waits of the owner with this script, which does not wait any more. */
-  #takeAll(owner: Owner, code: string): readonly Job[] {
-    const waiting = owner.waiting.splice(0);
-    const taken = waiting.filter(({ run }) => run.code === code);
-    owner.waiting.push(...waiting.filter(({ run }) => run.code !== code));
-    if (owner.waiting.length === 0) this.#turns.delete(owner);
-    this.#waiting -= taken.length;
-    return taken;
-  }
-
-  #putBack(job: Job): void {
-    job.owner.waiting.unshift(job);
-    this.#turns.add(job.owner);
-  }
-}
-
-function isSuspect({ trust }: Owner): boolean {
-  return trust.kind !== 'trusted';
 }
 
 function isFull({ running }: Thread): boolean {
   return running >= ahead;
 }
 
-function isResting({ trust }: Owner, code: string): boolean {
-  return trust.kind === 'distrusted' && trust.code === code && performance.now() < trust.restsUntil;
+/** Why it is not run, if it is not. */
+function failureBefore({ run: { code }, owner: { suspicion }, since }: Job): TransformResult | undefined {
+  if (!suspicion) return undefined;
+  const now = performance.now();
+  if (suspicion.code === code && now < suspicion.restsUntil) return resting;
+  return now - since > longestWaitOfSuspectMs ? waited : undefined;
 }
 
-const resting: TransformResult = {
-  outcome: 'failed',
-  error: {
-    message: 'The function was not run, because it did not end less than a minute ago.',
-    isTooLong: true,
-  },
-  cpuMs: 0,
-  logs: [],
-};
+function notRun(message: string): TransformResult {
+  return { outcome: 'failed', error: { message }, cpuMs: 0, logs: [] };
+}
 
+const resting = notRun('The function was not run, because its latest runs used too much CPU time.');
+const waited = notRun('The function was not run, because it and others like it use too much CPU time.');
 const stuck: TransformResult = {
   outcome: 'failed',
-  error: { message: 'The function did not end, and its thread was ended.', isTooLong: true },
+  error: { message: 'The function did not end, and its thread was ended.', isTooLong: true, isHarmful: true },
   cpuMs: 0,
   logs: [],
 };
 
 /** After a run of this script. */
-function nextTrust(trust: Trust, code: string, result: TransformResult): Trust {
-  if (trust.kind === 'distrusted' && trust.code === code) return trust;
-  if (result.outcome === 'failed' && result.error.isTooLong === true) return { kind: 'suspect', inTime: 0 };
-  if (trust.kind === 'trusted') return trust;
-  const inTime = trust.kind === 'suspect' ? trust.inTime + 1 : 1;
-  return inTime < runsToTrust ? { kind: 'suspect', inTime } : trusted;
+function suspicionAfter(
+  before: Suspicion | undefined,
+  code: string,
+  result: TransformResult,
+): Suspicion | undefined {
+  const same = before?.code === code ? before : { inTime: 0, late: 0, runsToTrust };
+  const { isTooLong = false, isHarmful = false } = result.outcome === 'failed' ? result.error : {};
+  if (isTooLong) {
+    const late = same.late + 1;
+    const rest = late < lateRunsToRest ? 0 : Math.min(longestRestMs, result.cpuMs * restTimes);
+    const restsUntil = performance.now() + (result === stuck ? longestRestMs : rest);
+    return {
+      code,
+      inTime: 0,
+      late,
+      runsToTrust: isHarmful ? runsToTrustAfterHarm : same.runsToTrust,
+      restsUntil,
+    };
+  }
+  const inTime = same.inTime + 1;
+  if (!before || inTime >= same.runsToTrust) return undefined;
+  return { code, inTime, late: 0, runsToTrust: same.runsToTrust, restsUntil: 0 };
 }
 
 interface ThreadOptions {
   readonly isForSuspects: boolean;
   readonly stuckAfterMs: number;
   readonly onResult: (job: Job, result: TransformResult) => void;
-  /** Called with the jobs that it has not answered, in their order. */
-  readonly onEnded: (jobs: readonly Job[]) => void;
+  /** Called with the jobs that it has not answered, in their order, and the one of them that has ended it. */
+  readonly onEnded: (jobs: readonly Job[], stuckJob: Job | undefined) => void;
 }
 
 /** A thread, which starts with its first run and again where it has ended. */
@@ -246,7 +239,8 @@ class Thread {
   readonly #options: ThreadOptions;
   #worker: Worker | undefined;
   #isReady = false;
-  #isEnding = false;
+  /** For which it is being ended. */
+  #stuckJob: Job | undefined;
   #jobs: Job[] = [];
   #timer: NodeJS.Timeout | undefined;
   /** Counts answers, and how much CPU time the thread had used when it was first asked after the last one. */
@@ -294,7 +288,7 @@ class Thread {
     });
     worker.unref();
     this.#isReady = false;
-    this.#isEnding = false;
+    this.#stuckJob = undefined;
     this.#cpu = undefined;
     worker.on('message', (result: TransformResult | typeof ready) => {
       if (result === ready) {
@@ -306,16 +300,12 @@ class Thread {
       this.#stopIfIdle();
       if (job) this.#options.onResult(job, result);
     });
-    const ended = (): void => {
-      if (this.#worker !== worker) return;
-      this.#worker = undefined;
-      const jobs = this.#jobs;
-      this.#jobs = [];
-      this.#stopIfIdle();
-      this.#options.onEnded(jobs);
-    };
-    worker.on('error', ended);
-    worker.on('exit', ended);
+    // An exit follows.
+    worker.on('error', () => undefined);
+    worker.on('exit', () => {
+      if (this.#isReady) this.#ended();
+      else setTimeout(() => this.#ended(), restartMs).unref();
+    });
     return worker;
   }
 
@@ -323,15 +313,33 @@ class Thread {
   async #endIfStuck(): Promise<void> {
     const worker = this.#worker;
     const answers = this.#answers;
-    if (!worker || !this.#isReady || this.#isEnding) return;
-    // Rejects where the thread ends meanwhile.
-    const used = await worker.cpuUsage().catch(() => undefined);
-    if (!used || this.#isEnding || worker !== this.#worker || answers !== this.#answers) return;
+    if (!worker || !this.#isReady || this.#stuckJob) return;
+    let used: NodeJS.CpuUsage;
+    try {
+      used = await worker.cpuUsage();
+    } catch {
+      // It has ended meanwhile.
+      return;
+    }
+    if (worker !== this.#worker || answers !== this.#answers) return;
     const ms = (used.user + used.system) / 1_000;
     if (this.#cpu?.answers !== answers) this.#cpu = { answers, ms };
     if (ms - this.#cpu.ms < this.#options.stuckAfterMs) return;
-    this.#isEnding = true;
+    this.#stuckJob = this.#jobs[0];
     await worker.terminate();
+  }
+
+  #ended(): void {
+    this.#worker = undefined;
+    const jobs = this.#jobs;
+    this.#jobs = [];
+    this.#stopIfIdle();
+    // Where nothing has ended it, it was in the first job; where it had not started, in none.
+    const last = this.#isReady ? (this.#stuckJob ?? jobs[0]) : undefined;
+    this.#options.onEnded(
+      jobs,
+      jobs.find((job) => job === last),
+    );
   }
 
   #stopIfIdle(): void {
