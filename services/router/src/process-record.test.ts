@@ -146,8 +146,8 @@ function startRouter({
     releases,
     transformStage,
     /** The next run makes this of its event. */
-    async makes(body: string) {
-      runs.shift()?.end({ outcome: 'body', body, cpuMs: 1, logs: [] });
+    async makes(body: string, cpuMs = 1) {
+      runs.shift()?.end({ outcome: 'body', body, cpuMs, logs: [] });
       await settled();
     },
     addSource: (id: string) => sources.set(id, { id, writeKeys: ['wk'], enabled: true }),
@@ -404,21 +404,30 @@ describe('6.10 a delivery with a transform', () => {
     assert.ok(releases.length > 0);
   });
 
-  test('holds no source while the router reads no more, and is not run beyond the limit', async () => {
+  test('is waited for while the router reads no more, but not beyond the limit for a slow function', async () => {
     const router = startTransforming([]);
-    for (let nth = 0; nth < 130; nth += 1) router.send('web', `u-${nth}`);
-    assert.ok(router.transformStage.holds('web'));
-    router.transformStage.allowHolds(false);
-    assert.ok(!router.transformStage.isHolding);
+    const { transformStage: stage } = router;
+    for (let nth = 0; nth < 300; nth += 1) router.send('web', `u-${nth}`);
+    stage.allowHolds(false);
+    router.send('web', 'fast');
+    assert.ok(stage.holds('web'));
+    assert.equal(router.runs.length, 301);
+    stage.allowHolds(true);
+    for (let nth = 0; nth < 110; nth += 1) await router.makes('1', 3);
+    assert.ok(stage.holds('web'));
+    assert.deepEqual(router.releases, []);
+    stage.allowHolds(false);
+    assert.ok(!stage.isHolding);
     assert.deepEqual(router.releases, ['released']);
-    router.send('web', 'u-131');
-    assert.ok(!router.transformStage.isHolding);
-    assert.equal(router.runs.length, 130);
-    router.transformStage.allowHolds(true);
-    router.send('web', 'u-132');
-    assert.ok(router.transformStage.holds('web'));
-    for (let nth = 0; nth < 131; nth += 1) await router.makes('1');
-    assert.equal(router.published.length, 132);
+    router.send('web', 'slow');
+    assert.ok(!stage.isHolding);
+    assert.equal(router.runs.length, 191);
+    stage.allowHolds(true);
+    router.send('web', 'later');
+    assert.ok(stage.holds('web'));
+    for (let nth = 0; nth < 192; nth += 1) await router.makes('1');
+    assert.equal(router.published.length, 303);
+    assert.equal(router.counted.filter((what) => what === 'skipped').length, 1);
   });
 
   test('holds its sources while too much waits, and those of a suspect are not run', async () => {

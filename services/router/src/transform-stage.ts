@@ -4,8 +4,9 @@
  *
  * What waits is bounded. The sources of a destination of which too much waits get no turns until less does (receive/source-turns.ts), and
  * while too much waits altogether, records that have waited for their schemas wait on (waiting/in-flight.ts).
- * Where its function has used too much CPU time lately, or the router holds so many records that it reads no more, they do not wait for it:
- * what is beyond the limit is not run, and becomes a dead letter as a failed run does. Else the events of all others would wait too.
+ * Where its function has used too much CPU time lately, they do not wait for it, and neither for a slow one while the router holds so many
+ * records that it reads no more: what is beyond the limit is not run, and becomes a dead letter as a failed run does. Else the events of all
+ * others would wait too.
  */
 import type { Destination } from '@tailrace/config';
 import type { Delivery } from '@tailrace/records';
@@ -25,10 +26,15 @@ const mostWaiting = 128;
 const mostBytes = 8 * 2 ** 20;
 /** Of a delivery beside its body, about. */
 const deliveryBytes = 1_024;
+/** CPU time of a run that is slow; that of most is a fifth of it. On average, after so many runs. */
+const slow = { ms: 1, runs: 100 };
 
 interface Waiting {
   count: number;
   bytes: number;
+  /** The runs since it waits, and their CPU time. */
+  runs: number;
+  cpuMs: number;
   /** Resolves when the last one has left. */
   last: Promise<unknown>;
 }
@@ -66,12 +72,14 @@ export class TransformStage {
     return this.#bytes >= mostBytes;
   }
 
-  /** To be called with false when nothing more may be held for a transform, and with true when it may again. */
+  /** To be called with false when nothing more may be held for a slow transform, and with true when it may again. */
   allowHolds(mayHold: boolean): void {
     this.#mayHold = mayHold;
-    if (mayHold || !this.isHolding) return;
-    this.#held.clear();
-    this.#deps.onRelease();
+    let isReleased = false;
+    for (const [id, waiting] of this.#waiting) {
+      if (!this.#mayWait(id, waiting)) isReleased = this.#unhold(id) || isReleased;
+    }
+    if (isReleased) this.#deps.onRelease();
   }
 
   /** Whether records of the source should wait. */
@@ -94,27 +102,35 @@ export class TransformStage {
     const waiting = this.#waiting.get(id);
     const transforming = hasTransform(destination) ? destination : undefined;
     if (!transforming && !waiting) return delivery;
-    const { count, bytes, last } = waiting ?? { count: 0, bytes: 0, last: Promise.resolve() };
-    const isTooMany = count >= mostWaiting || (this.isFull && bytes >= this.#share);
+    const entry = waiting ?? newWaiting();
+    const isTooMany = entry.count >= mostWaiting || (this.isFull && entry.bytes >= this.#share);
     if (isTooMany) {
-      const isSkipped = !this.#mayHold || this.#deps.transforms.isSuspect(id);
+      if (this.#mayWait(id, entry)) this.#hold(id, sources);
       // It is not sent, so it need not keep the order.
-      if (isSkipped && transforming) return this.#skip(delivery, transforming, count);
-      if (!isSkipped) this.#hold(id, sources);
+      else if (transforming) return this.#skip(delivery, transforming, entry.count);
     }
-    const made = transforming ? this.#run(delivery, transforming) : delivery;
+    const made = transforming ? this.#run(delivery, transforming, entry) : delivery;
     return this.#enter(
       id,
+      entry,
       delivery.body.length + deliveryBytes,
-      last.then(() => made),
+      entry.last.then(() => made),
     );
   }
 
-  #run(delivery: Delivery, destination: Transforming): Promise<Delivery | undefined> {
+  /** Whether more may wait for it than its limit. */
+  #mayWait(id: string, { runs, cpuMs }: Waiting): boolean {
+    const isSlow = runs >= slow.runs && cpuMs > runs * slow.ms;
+    return !this.#deps.transforms.isSuspect(id) && (this.#mayHold || !isSlow);
+  }
+
+  #run(delivery: Delivery, destination: Transforming, waiting: Waiting): Promise<Delivery | undefined> {
     const { transforms, metrics } = this.#deps;
     const run: Transforms['run'] = async (one) => {
       const result: TransformResult = await transforms.run(one);
       metrics.transforms.ran(result);
+      waiting.runs += 1;
+      waiting.cpuMs += result.cpuMs;
       return result;
     };
     return transformDelivery({ run }, delivery, destination);
@@ -129,17 +145,20 @@ export class TransformStage {
     );
   }
 
-  #enter(id: string, bytes: number, made: Promise<Delivery | undefined>): Promise<Delivery | undefined> {
-    let waiting = this.#waiting.get(id);
-    if (!waiting) this.#waiting.set(id, (waiting = { count: 0, bytes: 0, last: made }));
+  #enter(
+    id: string,
+    waiting: Waiting,
+    bytes: number,
+    made: Promise<Delivery | undefined>,
+  ): Promise<Delivery | undefined> {
+    this.#waiting.set(id, waiting);
     waiting.last = made;
     this.#add(waiting, 1, bytes);
-    const entered = waiting;
     return made.then((delivery) => {
       const wasFull = this.isFull;
-      this.#add(entered, -1, -bytes);
-      if (entered.count === 0) this.#waiting.delete(id);
-      this.#release(id, entered, wasFull);
+      this.#add(waiting, -1, -bytes);
+      if (waiting.count === 0) this.#waiting.delete(id);
+      this.#release(id, waiting, wasFull);
       return delivery;
     });
   }
@@ -163,14 +182,24 @@ export class TransformStage {
     return mostBytes / this.#waiting.size;
   }
 
-  #release(id: string, { count, bytes }: Waiting, wasFull: boolean): void {
-    const before = this.#held.size;
+  #release(id: string, waiting: Waiting, wasFull: boolean): void {
+    const { count, bytes } = waiting;
     const isLittle = this.#bytes < mostBytes / 2 || bytes < this.#share / 2;
-    if (isLittle && (count < mostWaiting / 2 || this.#deps.transforms.isSuspect(id))) {
-      for (const [source, destinations] of this.#held) {
-        if (destinations.delete(id) && destinations.size === 0) this.#held.delete(source);
-      }
-    }
-    if (this.#held.size < before || (wasFull && !this.isFull)) this.#deps.onRelease();
+    const mayGoOn = isLittle && (count < mostWaiting / 2 || !this.#mayWait(id, waiting));
+    const isReleased = mayGoOn && this.#unhold(id);
+    if (isReleased || (wasFull && !this.isFull)) this.#deps.onRelease();
   }
+
+  /** Returns whether a source is not held any more. */
+  #unhold(id: string): boolean {
+    const before = this.#held.size;
+    for (const [source, destinations] of this.#held) {
+      if (destinations.delete(id) && destinations.size === 0) this.#held.delete(source);
+    }
+    return this.#held.size < before;
+  }
+}
+
+function newWaiting(): Waiting {
+  return { count: 0, bytes: 0, runs: 0, cpuMs: 0, last: Promise.resolve() };
 }
