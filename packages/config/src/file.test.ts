@@ -221,8 +221,7 @@ test('the example of the README is a valid configuration with every field there 
   const { sources, destinations, notifications = [] } = parseConfiguration(example, withKey);
   const fieldsOf = (entry: object | undefined): string[] => Object.keys(entry ?? {}).sort();
   assert.deepEqual(fieldsOf(sources[0]), Object.keys(sourceSchema.properties).sort());
-  const { removedTransformVersion: _removed, ...ofDestinations } = destinationSchema.properties;
-  assert.deepEqual(fieldsOf(destinations[0]), Object.keys(ofDestinations).sort());
+  assert.deepEqual(fieldsOf(destinations[0]), Object.keys(destinationSchema.properties).sort());
   const { destination: _destination, email: _email, ...ofWebhooks } = notificationSchema.properties;
   assert.deepEqual(fieldsOf(notifications[0]), Object.keys(ofWebhooks).sort());
   assert.deepEqual(

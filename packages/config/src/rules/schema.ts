@@ -319,13 +319,6 @@ export const destinationSchema = Type.Object(
     sample: Type.Optional(sampleSchema),
     fields: Type.Optional(fieldsSchema),
     transform: Type.Optional(transformSchema),
-    removedTransformVersion: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        description:
-          'a whole number, which the server sets: the version of the last transform, while there is none',
-      }),
-    ),
     settings: webhooksSettingsSchema,
   },
   { ...closed, description: 'a destination: a mapping with id, type, sources and settings' },

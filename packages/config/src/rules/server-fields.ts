@@ -7,14 +7,13 @@ export function withServerFields(wanted: Destination, stored: Destination | unde
   return withTransformVersion(withSigningKeys(wanted, stored), stored);
 }
 
-/**
- * `given` with the version of its transform: that of the stored one, or the next where the code is another one. The version of one that is
- * removed is kept, because deliveries name it.
- */
-function withTransformVersion(given: Destination, stored: Destination | undefined): Destination {
-  const { removedTransformVersion: _removed, ...wanted } = given;
-  const { code: before, version = stored?.removedTransformVersion ?? 0 } = stored?.transform ?? {};
-  if (!wanted.transform) return version > 0 ? { ...wanted, removedTransformVersion: version } : wanted;
+/** `wanted` with the version of its transform: that of the stored one, or the next where the code is another one. */
+function withTransformVersion(wanted: Destination, stored: Destination | undefined): Destination {
+  if (!wanted.transform) return wanted;
   const { code } = wanted.transform;
-  return { ...wanted, transform: { code, version: code === before ? Math.max(1, version) : version + 1 } };
+  const { code: before, version = 1 } = stored?.transform ?? {};
+  return {
+    ...wanted,
+    transform: { code, version: before === undefined || code === before ? version : version + 1 },
+  };
 }
