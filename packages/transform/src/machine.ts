@@ -82,7 +82,9 @@ export class Machine {
 
   run({ code, event, keepLogs = false }: Omit<TransformRun, 'owner'>): TransformResult {
     const loaded = this.#loadedOf(code);
-    if (loaded.outcome === 'failed') return { ...loaded, cpuMs: 0, logs: [] };
+    if (loaded.outcome === 'failed') {
+      return { ...loaded, cpuMs: loaded.error.isTooLong === true ? loadCpuMs : 0, logs: [] };
+    }
     this.#memory.restore(loaded.changes);
     const { argument, mark } = markedArgument(event);
     const context = this.#context;

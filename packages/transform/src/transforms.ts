@@ -27,8 +27,9 @@ interface Owner {
 interface Suspicion {
   /** The script of its latest run. */
   readonly code: string;
-  /** How many runs of that in a row have ended in time, and how many have not. */
+  /** How many runs of that in a row have ended in time. */
   readonly inTime: number;
+  /** By how many more runs have not. */
   readonly late: number;
   /** How many have to end in time. */
   readonly runsToTrust: number;
@@ -57,7 +58,7 @@ const ahead = 4;
 /** In time and in a row; after one that was so long that it has held up others. */
 const runsToTrust = 20;
 const runsToTrustAfterHarm = 1_000;
-/** So many late runs in a row are made before an owner rests. */
+/** So many more late runs than others are made before an owner rests. */
 const lateRunsToRest = 10;
 /** For so many times as long as its latest run has taken, so that suspects use a small part of a processor. */
 const restTimes = 100;
@@ -223,7 +224,7 @@ function suspicionAfter(
   }
   const inTime = same.inTime + 1;
   if (!before || inTime >= same.runsToTrust) return undefined;
-  return { code, inTime, late: 0, runsToTrust: same.runsToTrust, restsUntil: 0 };
+  return { code, inTime, late: Math.max(0, same.late - 1), runsToTrust: same.runsToTrust, restsUntil: 0 };
 }
 
 interface ThreadOptions {

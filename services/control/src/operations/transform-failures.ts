@@ -12,7 +12,7 @@ export interface TransformFailures {
 const reportedFailures = 10;
 
 interface Seen {
-  /** When the latest attempt began. */
+  /** When the latest attempt since the first failure began. */
   sentAt: number;
   /** When those after it failed: the first ones. */
   failedAt: number[];
@@ -25,12 +25,15 @@ export class TransformFailureCounts {
   /** Failures with operational events are left out, so that they cause none. */
   failed({ destinationId = '', sourceId, reason, diedAt }: DeadLetterSummary): void {
     if (reason !== 'transform-failed' || sourceId === builtInSource.id) return;
-    const { sentAt, failedAt } = this.#seen(destinationId);
+    const seen = this.#byDestination.get(destinationId) ?? { sentAt: 0, failedAt: [] };
+    this.#byDestination.set(destinationId, seen);
+    const { sentAt, failedAt } = seen;
     if (diedAt > sentAt && failedAt.length < reportedFailures) failedAt.push(diedAt);
   }
 
   attempted(destinationId: string, at: number): void {
-    const seen = this.#seen(destinationId);
+    const seen = this.#byDestination.get(destinationId);
+    if (!seen) return;
     seen.sentAt = Math.max(seen.sentAt, at);
     seen.failedAt = seen.failedAt.filter((time) => time > at);
   }
@@ -45,11 +48,5 @@ export class TransformFailureCounts {
       const [since = 0] = failedAt;
       return [id, { failures: failedAt.length, since }] as const;
     }).filter(([, { failures }]) => failures >= reportedFailures);
-  }
-
-  #seen(destinationId: string): Seen {
-    let seen = this.#byDestination.get(destinationId);
-    if (!seen) this.#byDestination.set(destinationId, (seen = { sentAt: 0, failedAt: [] }));
-    return seen;
   }
 }
