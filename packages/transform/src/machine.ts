@@ -20,6 +20,8 @@ import { sandbox } from './sandbox.ts';
 const { cpuMs: runCpuMs, loadCpuMs, memoryBytes, resultBytes, logLines, logCharacters } = transformLimits;
 const fileName = 'transform.js';
 const stackBytes = 128 * 1024;
+/** What QuickJS tells, in characters: a result with marks of numbers is longer than its body. */
+const longestText = 4 * resultBytes;
 /** For so much longer than a run may take, it holds up others. */
 const harmfulMs = 50;
 /** Of one loaded script. */
@@ -66,7 +68,7 @@ export class Machine {
     runtime.setMaxStackSize(stackBytes);
     runtime.setInterruptHandler(() => this.#timer.isOver());
     const context = runtime.newContext();
-    const text = `(${sandbox.toString()})(${logLines}, ${logCharacters})`;
+    const text = `(${sandbox.toString()})(${logLines}, ${logCharacters}, ${longestText})`;
     const made = context.unwrapResult(context.evalCode(text, 'sandbox.js'));
     this.#context = context;
     this.#load = context.getProp(made, 'load');

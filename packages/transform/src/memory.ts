@@ -9,9 +9,9 @@ const chunkBytes = 256;
 const blockBytes = 256 * chunkBytes;
 /** Unused memory between used parts, such as the stack, is not restored where it is longer than this. */
 const longestGap = 256 * 1024;
+const zeros = Buffer.alloc(blockBytes);
 /** Fills free memory before a script is loaded, so that what the script has set to zero differs from it, and is kept. */
-const free = new Uint8Array(blockBytes).fill(0xa5);
-const zeros = new Uint8Array(blockBytes);
+const free = Buffer.alloc(blockBytes, 0xa5);
 
 /** Addresses. */
 interface Part {
@@ -22,21 +22,22 @@ interface Part {
 /** The parts that a script has changed, and their content, one after another. */
 export interface Changes {
   readonly parts: readonly Part[];
-  readonly content: Uint8Array;
+  readonly content: Buffer;
 }
 
 export class Memory {
   readonly #wasm: { readonly buffer: ArrayBufferLike };
+  #current: Buffer;
   readonly #used: readonly Part[];
-  readonly #empty: Uint8Array;
+  readonly #empty: Buffer;
 
   /** @param wasm of a QuickJS with an empty sandbox */
   constructor(wasm: { readonly buffer: ArrayBufferLike }) {
     this.#wasm = wasm;
+    this.#current = Buffer.from(wasm.buffer);
     const all = this.#all();
-    const whole = { start: 0, end: all.length };
-    this.#used = differences(all, whole, (start, end) => zeros.subarray(0, end - start), longestGap);
-    this.#empty = all.slice(0, this.#used.at(-1)?.end);
+    this.#used = differences(all, { start: 0, end: all.length }, { repeated: zeros }, longestGap);
+    this.#empty = Buffer.from(all.subarray(0, this.#used.at(-1)?.end));
   }
 
   /** Makes the sandbox empty, to load a script. */
@@ -50,10 +51,8 @@ export class Memory {
     const all = this.#all();
     const rest = { start: this.#empty.length, end: all.length };
     const parts = [
-      ...this.#used.flatMap((part) =>
-        differences(all, part, (start, end) => this.#empty.subarray(start, end)),
-      ),
-      ...differences(all, rest, (start, end) => free.subarray(0, end - start)),
+      ...this.#used.flatMap((part) => differences(all, part, { whole: this.#empty })),
+      ...differences(all, rest, { repeated: free }),
     ];
     return { parts, content: Buffer.concat(parts.map(({ start, end }) => all.subarray(start, end))) };
   }
@@ -63,33 +62,34 @@ export class Memory {
     const all = this.#all();
     let from = 0;
     for (const { start, end } of parts) {
-      const to = from + end - start;
-      all.set(content.subarray(from, to), start);
-      from = to;
+      content.copy(all, start, from, (from += end - start));
     }
   }
 
   #restoreUsed(): void {
     const all = this.#all();
-    for (const { start, end } of this.#used) all.set(this.#empty.subarray(start, end), start);
+    for (const { start, end } of this.#used) this.#empty.copy(all, start, start, end);
   }
 
-  /** Another one after it has grown. */
-  #all(): Uint8Array {
-    return new Uint8Array(this.#wasm.buffer);
+  #all(): Buffer {
+    // It has another buffer after it has grown.
+    if (this.#current.buffer !== this.#wasm.buffer) this.#current = Buffer.from(this.#wasm.buffer);
+    return this.#current;
   }
 }
 
 /** Where a part of memory differs from what it was; differences with a gap of up to `gap` bytes are one. */
 function differences(
-  all: Uint8Array,
+  all: Buffer,
   { start, end }: Part,
-  before: (start: number, end: number) => Uint8Array,
+  before: { readonly whole: Buffer } | { readonly repeated: Buffer },
   gap = 0,
 ): readonly Part[] {
   const found: { start: number; end: number }[] = [];
   const isSame = (from: number, to: number): boolean =>
-    Buffer.compare(all.subarray(from, to), before(from, to)) === 0;
+    'whole' in before
+      ? all.compare(before.whole, from, to, from, to) === 0
+      : all.compare(before.repeated, 0, to - from, from, to) === 0;
   for (let block = start; block < end; block += blockBytes) {
     const blockEnd = Math.min(end, block + blockBytes);
     if (isSame(block, blockEnd)) continue;

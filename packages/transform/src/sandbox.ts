@@ -22,11 +22,13 @@ export interface Sandbox {
 
 type Callable = (event: unknown) => unknown;
 
-export function sandbox(logLines: number, logCharacters: number): Sandbox {
+/** @param longest text of a result or of an error, in characters */
+export function sandbox(logLines: number, logCharacters: number, longest: number): Sandbox {
   const { parse, stringify } = JSON;
   const { keys, hasOwn, defineProperty, create } = Object;
   const { isArray } = Array;
-  const { construct } = Reflect;
+  const { construct, apply } = Reflect;
+  const { slice } = String.prototype;
   const [toText, toNumber, AnyError, AnyPromise] = [String, Number, Error, Promise];
   const GivenDate = Date;
   const parseTime = Date.parse;
@@ -131,6 +133,7 @@ export function sandbox(logLines: number, logCharacters: number): Sandbox {
         `the function returned ${value === undefined ? 'nothing' : 'no value of JSON'}; return a body, or null to filter the event`,
       );
     }
+    if (json.length > longest) throw new RangeError(`the result has more than ${longest} characters`);
     return json;
   };
 
@@ -147,12 +150,14 @@ export function sandbox(logLines: number, logCharacters: number): Sandbox {
   const errorOf = (error: unknown): string => {
     const told = create(null) as { message: string; stack: string };
     told.message = 'a value without a text was thrown';
+    told.stack = '';
     try {
-      if (error instanceof AnyError) told.stack = toText(error.stack);
+      if (error instanceof AnyError) told.stack = apply(slice, toText(error.stack), [0, longest]) as string;
       told.message = error instanceof AnyError ? toText(error) : `thrown: ${shown(error)}`;
     } catch {
       // A getter of it has thrown.
     }
+    told.message = apply(slice, told.message, [0, longest]) as string;
     return stringify(told);
   };
   return {

@@ -285,7 +285,7 @@ class Thread {
       stderr: true,
       env: {},
       execArgv: [],
-      resourceLimits: { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 8 },
+      resourceLimits: { maxOldGenerationSizeMb: 48, maxYoungGenerationSizeMb: 4 },
     });
     worker.unref();
     this.#isReady = false;
