@@ -118,29 +118,6 @@ test('a transform is run on a call before it is saved, and the line that fails i
   await page.context().close();
 });
 
-test('Why, Filtered and a delivery say what a transform has done', async () => {
-  const flow = createFlow(control.kafka);
-  const delivery = flow.delivery('crm');
-  const { eventId, deliveryId } = delivery;
-  const lastAnswer = 'transform of version 3: TypeError: not a function (line 7)';
-  const failed = { ...delivery, reason: 'transform-failed', lastAnswer };
-  await flow.publish(names.deliveriesDead, failed);
-  const rule = { path: 'transform', text: 'version 3' };
-  await flow.decision(eventId, [{ reason: 'transform', rule, destinations: [{ id: 'erp' }] }]);
-  await control.historyRead();
-  const { page, complaints } = await browser.open(url, { token: adminToken });
-  await visit(page, `#/why/${eventId}`, 'Why');
-  await page.getByText(lastAnswer).waitFor();
-  await page.getByText('The transform returned null').waitFor();
-  await page.getByText('version 3', { exact: true }).waitFor();
-  await visit(page, `#/deliveries/${deliveryId}`, 'Order Completed');
-  await page.getByText(lastAnswer).waitFor();
-  await visit(page, '#/filtered?reason=transform', 'Filtered');
-  await page.getByRole('listbox', { name: 'Filtered events' }).getByText('version 3').waitFor();
-  assert.deepEqual(complaints, []);
-  await page.context().close();
-});
-
 test('an id is proposed from the name, and a new destination says that it receives nothing', async () => {
   const { page, complaints } = await browser.open(`${url}#/destinations/+new`, { token: adminToken });
   const name = page.getByLabel('Name', { exact: true });
@@ -607,6 +584,29 @@ test('axe finds nothing, in both themes, and no page is wider than the narrowest
     const excess = await excessWidth(page);
     assert.ok(excess <= 0, `${place} is ${excess} px wider than its window`);
   }
+  assert.deepEqual(complaints, []);
+  await page.context().close();
+});
+
+test('Why, Filtered and a delivery say what a transform has done', async () => {
+  const flow = createFlow(control.kafka);
+  const delivery = flow.delivery('crm');
+  const { eventId, deliveryId } = delivery;
+  const lastAnswer = 'transform of version 3: TypeError: not a function (line 7)';
+  const failed = { ...delivery, reason: 'transform-failed', lastAnswer };
+  await flow.publish(names.deliveriesDead, failed);
+  const rule = { path: 'transform', text: 'version 3' };
+  await flow.decision(eventId, [{ reason: 'transform', rule, destinations: [{ id: 'erp' }] }]);
+  await control.historyRead();
+  const { page, complaints } = await browser.open(url, { token: adminToken });
+  await visit(page, `#/why/${eventId}`, 'Why');
+  await page.getByText(lastAnswer).waitFor();
+  await page.getByText('The transform returned null').waitFor();
+  await page.getByText('version 3', { exact: true }).waitFor();
+  await visit(page, `#/deliveries/${deliveryId}`, 'Order Completed');
+  await page.getByText(lastAnswer).waitFor();
+  await visit(page, '#/filtered?reason=transform', 'Filtered');
+  await page.getByRole('listbox', { name: 'Filtered events' }).getByText('version 3').waitFor();
   assert.deepEqual(complaints, []);
   await page.context().close();
 });

@@ -22,16 +22,16 @@ export interface Sandbox {
 
 type Callable = (event: unknown) => unknown;
 
-/** @param longest text of a result or of an error, in characters */
+/** @param longest text of a result, in characters */
 export function sandbox(logLines: number, logCharacters: number, longest: number): Sandbox {
   const { parse, stringify } = JSON;
   const { keys, hasOwn, defineProperty, create } = Object;
   const { isArray } = Array;
-  const { construct, apply } = Reflect;
-  const { slice } = String.prototype;
+  const { construct } = Reflect;
   const [toText, toNumber, AnyError, AnyPromise] = [String, Number, Error, Promise];
   const GivenDate = Date;
   const parseTime = Date.parse;
+  const mostError = 4_096;
   let fn: Callable | undefined;
   let clock: number | undefined;
   let logs: string[] = [];
@@ -65,6 +65,13 @@ export function sandbox(logLines: number, logCharacters: number, longest: number
   });
   Reflect.deleteProperty(globalThis, 'performance');
 
+  /** Its first characters. */
+  const beginOf = (text: string, most: number): string => {
+    let begin = '';
+    for (let at = 0; at < text.length && at < most; at += 1) begin += text[at] ?? '';
+    return begin;
+  };
+
   const shown = (value: unknown): string => {
     if (typeof value === 'string') return value;
     try {
@@ -79,8 +86,7 @@ export function sandbox(logLines: number, logCharacters: number, longest: number
     if (logRoom <= 0 || logs.length >= logLines) return;
     let line = '';
     for (let at = 0; at < values.length; at += 1) line += (at > 0 ? ' ' : '') + shown(values[at]);
-    let text = '';
-    for (let at = 0; at < line.length && at < logRoom; at += 1) text += line[at] ?? '';
+    const text = beginOf(line, logRoom);
     logRoom -= text.length + 1;
     defineProperty(logs, logs.length, { value: text, enumerable: true });
   };
@@ -152,12 +158,12 @@ export function sandbox(logLines: number, logCharacters: number, longest: number
     told.message = 'a value without a text was thrown';
     told.stack = '';
     try {
-      if (error instanceof AnyError) told.stack = apply(slice, toText(error.stack), [0, longest]) as string;
+      if (error instanceof AnyError) told.stack = beginOf(toText(error.stack), mostError);
       told.message = error instanceof AnyError ? toText(error) : `thrown: ${shown(error)}`;
     } catch {
       // A getter of it has thrown.
     }
-    told.message = apply(slice, told.message, [0, longest]) as string;
+    told.message = beginOf(told.message, mostError);
     return stringify(told);
   };
   return {
