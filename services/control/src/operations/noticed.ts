@@ -109,7 +109,12 @@ export class Noticed {
     const now = Date.now();
     // Of a destination with two events, the second record replaces the first, so it has what both report.
     const updated = new Map<string, ReportedDestination>();
-    const findings = [...this.#receivers(now), ...this.#entries(now), ...this.#deadLetters(now), ...this.#failingTransforms()];
+    const findings = [
+      ...this.#receivers(now),
+      ...this.#entries(now),
+      ...this.#deadLetters(now),
+      ...this.#failingTransforms(),
+    ];
     const found = findings.map(({ id, event, update }): Due => {
       const remembered = update ? { ...(updated.get(id) ?? this.#reported.destination(id)), ...update } : {};
       updated.set(id, remembered);
