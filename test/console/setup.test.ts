@@ -232,16 +232,14 @@ test('a notification is created, tested, changed without its secret being shown,
 
 test('a deleted entry is back after Undo, except one whose secret the API does not show', async () => {
   const { page, complaints } = await browser.open(url, { token: adminToken });
+  const told = (text: string): Promise<void> => page.locator('.toast').getByText(text).last().waitFor();
   const remove = async (path: string, heading: string, kind: string): Promise<string> => {
     await visit(page, `#/${path}?tab=settings`, heading);
     await press(page, `Delete ${kind}`);
     const question = await page.getByRole('dialog').innerText();
     await confirm(page, `Delete ${kind}`);
-    await page
-      .locator('.toast')
-      .getByText(/deleted\.$/)
-      .waitFor();
-    assert.equal((await control.ask({ path: `/v1/${path}` })).status, 404);
+    await told(`${kind} deleted.`);
+    await eventually(async () => (await control.ask({ path: `/v1/${path}` })).status === 404);
     return question;
   };
   await createSource('gone', 'Gone');
@@ -256,10 +254,7 @@ test('a deleted entry is back after Undo, except one whose secret the API does n
     await press(page, 'Undo');
     await page.getByRole('heading', { level: 1, name: heading }).waitFor();
     assert.deepEqual(await control.expect(200, { path: `/v1/${path}` }), before);
-    await page
-      .locator('.toast')
-      .getByText(/restored\.$/)
-      .waitFor();
+    await told(`${kind} restored.`);
   }
   const settings = { sharedSecret: 's3cret' };
   await control.expect(200, { method: 'PATCH', path: '/v1/destinations/back', body: { settings } });

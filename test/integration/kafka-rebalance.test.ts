@@ -87,7 +87,7 @@ test('a member that leaves while the leader of its group assigns the partitions 
   await using kafka = openKafka([broker]);
   await using admin = await connectAdmin([broker]);
   const topic = await kafka.createTopic({ partitions: 2 });
-  const group = { groupId: `${topic}.group`, topics: [topic] };
+  const group = { groupId: `${topic}.group`, topics: [topic], coPartitioned: true };
   await using ofLeader = openKafka(proxy.brokers);
   const leader = await joinGroup(ofLeader, group);
   let isRebalancing = false;
@@ -95,6 +95,7 @@ test('a member that leaves while the leader of its group assigns the partitions 
     ...group,
     // Too long for a commit by itself.
     commitIntervalMs: limitMs,
+    commitsLateAfterMs: limitMs,
     onRebalance: (begins) => {
       isRebalancing = begins;
     },

@@ -218,10 +218,12 @@ export function createCommitter(
       closed = true;
       clearTimeout(lateTimer);
       const giveUpAt = performance.now() + lateAfterMs;
-      await finish();
-      while (isRebalancing && !isAllCommitted() && performance.now() < giveUpAt) {
+      for (;;) {
+        const wasRebalancing = isRebalancing;
+        await finish();
+        const mayBeAccepted = (wasRebalancing || isRebalancing) && !isAllCommitted();
+        if (!mayBeAccepted || performance.now() >= giveUpAt) return;
         await wait(rebalanceIntervalMs);
-        await commit();
       }
     },
   };
