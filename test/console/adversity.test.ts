@@ -67,7 +67,7 @@ test('while the API has not answered, the page says so, sends a change once, and
     await route.continue().catch(() => undefined);
   };
   await page.getByLabel('Id', { exact: true }).fill('slow');
-  await page.route('**/v1/{sources,destinations}{,?*}', slow);
+  await page.route('**/v1/{sources,destination-health}{,?*}', slow);
   const posts: string[] = [];
   page.on('request', (request) => {
     if (request.method() === 'POST') posts.push(request.url());

@@ -1,6 +1,7 @@
 /** Operations on Kafka that tests need and packages/kafka does not have. */
 // Before kafkajs, of which it replaces modules.
 import '@tailrace/kafka';
+import { eventually } from '@tailrace/testing';
 import kafkajs from 'kafkajs';
 
 export interface KafkaAdmin extends AsyncDisposable {
@@ -34,7 +35,14 @@ export async function connectAdmin(brokers: readonly string[]): Promise<KafkaAdm
     const transaction = await producer.transaction();
     await transaction.send({ topic, messages: values.map((value) => ({ key: 'k', value })) });
     return async () => {
+      const end = async (): Promise<number> => {
+        const offsets = await admin.fetchTopicOffsets(topic);
+        return offsets.reduce((sum, { high }) => sum + Number(high), 0);
+      };
+      const before = await end();
       await transaction.abort();
+      // Kafka answers before it has written that the transaction has ended.
+      await eventually(end, (now) => now > before);
       await producer.disconnect();
     };
   };
