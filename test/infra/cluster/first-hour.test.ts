@@ -122,7 +122,7 @@ test('KEDA asks Prometheus, and keeps the replicas while nothing is late', async
   await addValues({
     autoscaling: { prometheus: { serverAddress: 'http://prometheus-operated.monitoring:9090' } },
   });
-  await release.upgrade('router.autoscaling.enabled=true');
+  await release.upgrade('router.autoscaling.enabled=true,router.autoscaling.maxReplicas=6');
   await cluster.kubectl(
     'wait',
     '--for=condition=Ready',
@@ -144,7 +144,7 @@ test('KEDA adds a replica while records wait in Kafka', async () => {
     'npx tailrace create destination --id slow --url http://receiver.clients/slow --source app',
   );
   await release.upgrade(
-    'autoscaling.trigger=kafka,delivery.autoscaling.enabled=true,delivery.autoscaling.lagThreshold=5',
+    'autoscaling.trigger=kafka,delivery.autoscaling.enabled=true,delivery.autoscaling.maxReplicas=6,delivery.autoscaling.lagThreshold=5',
   );
   await release.underLoad(() =>
     cluster.kubectl(
