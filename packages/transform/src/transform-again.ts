@@ -1,7 +1,7 @@
 /** Makes the body again of a delivery whose transform has failed, with the transform that its destination has today. */
 import type { ConfigLookup } from '@tailrace/config';
 import { readBack, type ConsumedRecord } from '@tailrace/kafka';
-import { decodeDelivery, encodeDelivery, transformFailedHeader, type Delivery } from '@tailrace/records';
+import { decodeDelivery, encodeDelivery, transformFailedHeader } from '@tailrace/records';
 import { hasTransform, transformDelivery, withBody, withFailure } from './transform-delivery.ts';
 import type { Transforms } from './transforms.ts';
 
@@ -22,13 +22,10 @@ export async function transformAgain(
   const delivery = decodeDelivery(record);
   const destination = typeof delivery === 'string' ? undefined : config.destination(delivery.destinationId);
   if (typeof delivery === 'string' || !destination) return record;
-  let made: Delivery | undefined;
-  if (!hasTransform(destination)) made = withBody(delivery, delivery.body.toString(), destination);
-  else {
-    const input = { ...delivery, transformFailure: undefined };
-    made = await transformDelivery(transforms, input, destination);
-    made ??= withFailure(delivery, destination, 'it returned null, so nothing was sent');
-  }
+  const made = hasTransform(destination)
+    ? ((await transformDelivery(transforms, delivery, destination)) ??
+      withFailure(delivery, destination, 'it returned null, so nothing was sent'))
+    : withBody(delivery, delivery.body.toString(), destination);
   const { headers } = encodeDelivery(record.topic, made);
   return { ...record, value: made.body, ...readBack(headers) };
 }
