@@ -180,9 +180,13 @@ export async function visit(page: Page, place: string, heading: string | RegExp)
   await settled(page);
 }
 
+const busy = '.skeleton, [aria-busy="true"]';
+/** An expression for the page: something is being loaded or shown as a placeholder. */
+export const isBusy = `document.querySelector('${busy}') !== null`;
+
 /** Resolves when nothing is being loaded or shown as a placeholder. */
 export async function settled(page: Page): Promise<void> {
-  await page.locator('.skeleton, [aria-busy="true"]').first().waitFor({ state: 'detached' });
+  await page.locator(busy).first().waitFor({ state: 'detached' });
 }
 
 /** The rules of axe that depend on colours, and so on the theme. */

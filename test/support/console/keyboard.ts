@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { Locator, Page } from 'playwright-core';
 import { eventually } from '@tailrace/testing';
-import { settled } from './browser.ts';
+import { isBusy } from './browser.ts';
 
 /** More than any page has. */
 const maxPresses = 150;
@@ -79,8 +79,10 @@ export async function answer(page: Page, name: string): Promise<void> {
 
 /** The browser may lose the focus for a moment, until the page has reacted. */
 export async function keepsFocus(page: Page, when: string): Promise<void> {
-  // The button that asked a question is busy until the answer.
-  if ((await page.getByRole('dialog').count()) === 0) await settled(page);
+  // The button that asks a question is busy until the answer, and may load something before it asks.
+  await eventually(() =>
+    page.evaluate<boolean>(`document.querySelector('dialog[open]') !== null || !(${isBusy})`),
+  );
   await eventually(
     () => page.evaluate<boolean>(isLost),
     (lost) => !lost,
