@@ -97,7 +97,7 @@ settingsFrom.TAILRACE_SECRET_KEY is not set, but TAILRACE_SECRET_KEY_PREVIOUS is
 
 {{/*
 The fields of a configuration that have a secret as plain text, separated by commas. The values of headers are secret where secretHeaders has them, or
-their name says so: the same text is in packages/config/src/rules/webhook.ts.
+their name says so: the same text is in packages/config/src/rules/destination/webhook.ts.
 */}}
 {{- define "tailrace.plainSecrets" -}}
 {{- $reference := "^(env|file):" }}

@@ -12,7 +12,7 @@ import {
 } from './plan.ts';
 import { checkConfiguration } from './rules/check.ts';
 import type { Configuration } from './rules/schema.ts';
-import { shortWriteKeys } from './rules/write-key.ts';
+import { shortWriteKeys } from './rules/source/write-key.ts';
 import type { SecretKeys } from './secrets/encryption.ts';
 import { notificationSecretsOf } from './secrets/notification.ts';
 import { secretsOf } from './secrets/secrets.ts';

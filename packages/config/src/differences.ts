@@ -1,7 +1,7 @@
 /** The fields in which two versions of an entry differ, without secrets. Pure. */
 import { isDeepStrictEqual } from 'node:util';
 import { field, formatPath, type FieldPath } from './rules/problem.ts';
-import type { Notification } from './rules/notification-schema.ts';
+import type { Notification } from './rules/notification/schema.ts';
 import type { Destination, Source } from './rules/schema.ts';
 import type { Token } from './rules/token.ts';
 import { redactDestination, redactNotification, redactSource, redactToken } from './secrets/redact.ts';

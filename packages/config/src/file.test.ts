@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import test from 'node:test';
 import { isTailraceError } from '@tailrace/errors';
 import { parseConfiguration, type ParseOptions } from './file.ts';
-import { notificationSchema } from './rules/notification-schema.ts';
+import { notificationSchema } from './rules/notification/schema.ts';
 import { destinationSchema, sourceSchema, webhooksSettingsSchema } from './rules/schema.ts';
 
 const fileName = 'tailrace.yaml';

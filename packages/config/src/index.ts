@@ -46,7 +46,7 @@ export {
   type Checked,
 } from './rules/check.ts';
 export { parseConfiguration, problemsError, type ParsedConfiguration, type ParseOptions } from './file.ts';
-export { builtInSource, builtInSourceRule } from './rules/built-in.ts';
+export { builtInSource, builtInSourceRule } from './rules/source/built-in.ts';
 export { formatPath, type FieldPath, type Problem } from './rules/problem.ts';
 export type { Entry, EntryKind } from './topic/record.ts';
 export {
@@ -64,7 +64,7 @@ export {
   type FilterComparison,
   type FilterCondition,
   type FilterTextOperator,
-} from './rules/filter.ts';
+} from './rules/destination/filter.ts';
 export {
   configurationSchema,
   defaultRateLimitBytes,
@@ -84,7 +84,7 @@ export {
   type Transform,
   type Webhook,
 } from './rules/schema.ts';
-export { missingSubjects } from './rules/notification.ts';
+export { missingSubjects } from './rules/notification/rules.ts';
 export {
   maxNotifications,
   notificationEvents,
@@ -92,7 +92,7 @@ export {
   webhookFormats,
   type Notification,
   type NotificationEvent,
-} from './rules/notification-schema.ts';
+} from './rules/notification/schema.ts';
 export {
   maxTokens,
   tokenChoices,
@@ -101,12 +101,12 @@ export {
   type Token,
   type TokenScope,
 } from './rules/token.ts';
-export { shortWriteKeys } from './rules/write-key.ts';
+export { shortWriteKeys } from './rules/source/write-key.ts';
 export { seal, startOf, unseal } from './secrets/sealed.ts';
-export { headersOfTailrace } from './rules/destination.ts';
-export { withServerFields } from './rules/server-fields.ts';
-export { transformProblem } from './rules/transform.ts';
-export { headerNameProblem, headerValueProblem } from './rules/webhook.ts';
+export { headersOfTailrace } from './rules/destination/rules.ts';
+export { withServerFields } from './rules/destination/server-fields.ts';
+export { transformProblem } from './rules/destination/transform.ts';
+export { headerNameProblem, headerValueProblem } from './rules/destination/webhook.ts';
 export type { SecretKeys } from './secrets/encryption.ts';
 export { newSigningKey, readSigningKey, type PublicJwk, type SigningKey } from './secrets/signing-key.ts';
 export type { ConfigChange, ConfigLookup } from './topic/state.ts';

@@ -1,11 +1,11 @@
 /** Plans a change of the whole configuration: compares the wanted entries with those of the topic. Pure. */
 import { differencesOf, type FieldDifference } from './differences.ts';
 import { missingSources } from './rules/check.ts';
-import { missingSubjects } from './rules/notification.ts';
-import type { Notification } from './rules/notification-schema.ts';
+import { missingSubjects } from './rules/notification/rules.ts';
+import type { Notification } from './rules/notification/schema.ts';
 import type { FieldPath, Problem } from './rules/problem.ts';
 import type { Configuration, Destination, Source } from './rules/schema.ts';
-import { withServerFields } from './rules/server-fields.ts';
+import { withServerFields } from './rules/destination/server-fields.ts';
 import type { ConfigSnapshot, Decision } from './topic/editor.ts';
 import type { Entry, EntryKind } from './topic/record.ts';
 

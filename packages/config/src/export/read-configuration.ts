@@ -1,6 +1,6 @@
 /** Reads the whole configuration once, with its secrets. */
 import type { Kafka } from '@tailrace/kafka';
-import type { Notification } from '../rules/notification-schema.ts';
+import type { Notification } from '../rules/notification/schema.ts';
 import type { Configuration } from '../rules/schema.ts';
 import type { SecretKeys } from '../secrets/encryption.ts';
 import { createState } from '../topic/state.ts';

@@ -20,9 +20,9 @@ const headersNamed = (count: number) =>
 
 const oauth2 = { tokenUrl: 'https://id.example.com/token', clientId: 'crm', clientSecret: 's3cret' };
 
-const pem = JSON.parse(readFileSync(new URL('tls.fixtures.json', import.meta.url), 'utf8')) as Readonly<
-  Record<'authority' | 'expiredCertificate' | 'expiredCertificateKey' | 'otherKey', string>
->;
+const pem = JSON.parse(
+  readFileSync(new URL('destination/tls.fixtures.json', import.meta.url), 'utf8'),
+) as Readonly<Record<'authority' | 'expiredCertificate' | 'expiredCertificateKey' | 'otherKey', string>>;
 const clientCertificate = pem.expiredCertificate;
 const clientKey = pem.expiredCertificateKey;
 const key = newSigningKey();

@@ -5,12 +5,12 @@
 import { nearestName } from '@tailrace/errors';
 import { parseDuration } from '@tailrace/events';
 import { Ajv, type AnySchema, type ErrorObject, type ValidateFunction } from 'ajv';
-import { builtInSource, builtInSourceRule } from './built-in.ts';
-import { destinationProblems } from './destination.ts';
-import { fieldsProblems } from './fields.ts';
-import { filterConditionSchema, filterProblems } from './filter.ts';
-import { notificationSchema, type Notification } from './notification-schema.ts';
-import { notificationProblems, smtpUrlProblem } from './notification.ts';
+import { builtInSource, builtInSourceRule } from './source/built-in.ts';
+import { destinationProblems } from './destination/rules.ts';
+import { fieldsProblems } from './destination/fields.ts';
+import { filterConditionSchema, filterProblems } from './destination/filter.ts';
+import { notificationSchema, type Notification } from './notification/schema.ts';
+import { notificationProblems, smtpUrlProblem } from './notification/rules.ts';
 import {
   field,
   formatPath,
@@ -30,12 +30,17 @@ import {
   type Source,
 } from './schema.ts';
 import { tokenSchema, type Token } from './token.ts';
-import { certificatesProblem, privateKeyProblem } from './tls.ts';
-import { transformProblem } from './transform.ts';
+import { certificatesProblem, privateKeyProblem } from './destination/tls.ts';
+import { transformProblem } from './destination/transform.ts';
 import { maskProblems } from '../secrets/mask.ts';
 import { nameSecretHeaders } from '../secrets/secrets.ts';
 import { signingKeyProblem } from '../secrets/signing-key.ts';
-import { headerNameProblem, headerValueProblem, ownHeaderProblem, webhookUrlProblem } from './webhook.ts';
+import {
+  headerNameProblem,
+  headerValueProblem,
+  ownHeaderProblem,
+  webhookUrlProblem,
+} from './destination/webhook.ts';
 
 export type Checked<T> = { readonly value: T } | { readonly problems: readonly Problem[] };
 

@@ -6,7 +6,7 @@
  * To add a feature that an older release must not ignore: raise `ownLevel` by one, and add the feature with that level.
  */
 import { TailraceError } from '@tailrace/errors';
-import { hasTextOperator } from './filter.ts';
+import { hasTextOperator } from './destination/filter.ts';
 import { field, items } from './problem.ts';
 import type { Destination } from './schema.ts';
 

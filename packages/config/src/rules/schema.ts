@@ -4,10 +4,10 @@
  * of the schema in the OpenAPI document.
  */
 import Type, { type Static } from 'typebox';
-import { fieldsSchema, sampleSchema } from './fields.ts';
-import { filterSchema } from './filter.ts';
-import { transformSchema } from './transform.ts';
-import { maxNotifications, notificationSchema, type Notification } from './notification-schema.ts';
+import { fieldsSchema, sampleSchema } from './destination/fields.ts';
+import { filterSchema } from './destination/filter.ts';
+import { transformSchema } from './destination/transform.ts';
+import { maxNotifications, notificationSchema, type Notification } from './notification/schema.ts';
 
 const closed = { additionalProperties: false };
 

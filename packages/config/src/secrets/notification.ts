@@ -1,6 +1,6 @@
 /** The secrets of a notification: the URL of a webhook, which usually contains a token, its routing key, and the password of email. */
 import { field, problem, type FieldPath, type Problem } from '../rules/problem.ts';
-import type { Notification } from '../rules/notification-schema.ts';
+import type { Notification } from '../rules/notification/schema.ts';
 import { isEncrypted, type SecretKeys } from './encryption.ts';
 import { secretMask } from './mask-text.ts';
 import { decryptAll, encryptAll, secretAt, type Decrypted, type Secret } from './secrets.ts';

@@ -1,5 +1,5 @@
 /** Sources and destinations without secrets, for logs and messages. */
-import type { Notification } from '../rules/notification-schema.ts';
+import type { Notification } from '../rules/notification/schema.ts';
 import type { Destination, Source } from '../rules/schema.ts';
 import type { Token } from '../rules/token.ts';
 import { withoutNotificationSecrets } from './notification.ts';

@@ -1,7 +1,7 @@
 /** Finds the secrets of a destination, and encrypts and decrypts them for the topic. */
 import { field, formatPath, items, type FieldPath } from '../rules/problem.ts';
 import type { Destination } from '../rules/schema.ts';
-import { isSecretHeaderName } from '../rules/webhook.ts';
+import { isSecretHeaderName } from '../rules/destination/webhook.ts';
 import { decrypt, encrypt, isEncrypted, isEncryptedWith, type SecretKeys } from './encryption.ts';
 
 /** A secret of an entry, and its field. */

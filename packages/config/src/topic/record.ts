@@ -5,7 +5,7 @@
 import type { ConsumedRecord, OutgoingRecord } from '@tailrace/kafka';
 import { checkDestination, checkNotification, checkSource, checkToken } from '../rules/check.ts';
 import { fromStoredForm, requirementsOf, storedForm, unmetBy, withRequirements } from '../rules/level.ts';
-import type { Notification } from '../rules/notification-schema.ts';
+import type { Notification } from '../rules/notification/schema.ts';
 import { formatPath } from '../rules/problem.ts';
 import type { Destination, Source } from '../rules/schema.ts';
 import type { Token } from '../rules/token.ts';

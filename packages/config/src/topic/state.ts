@@ -8,9 +8,9 @@
 import type { ConsumedRecord } from '@tailrace/kafka';
 import { TailraceError } from '@tailrace/errors';
 import { decodeEntry, entryKey, ownerKey, queriesSealedKey, type EntryKind } from './record.ts';
-import { builtInSource } from '../rules/built-in.ts';
+import { builtInSource } from '../rules/source/built-in.ts';
 import { unmetBy, type Reader, type Requirement } from '../rules/level.ts';
-import type { Notification } from '../rules/notification-schema.ts';
+import type { Notification } from '../rules/notification/schema.ts';
 import type { Destination, Source } from '../rules/schema.ts';
 import type { Token } from '../rules/token.ts';
 import type { SecretKeys } from '../secrets/encryption.ts';

@@ -6,7 +6,7 @@
  */
 import { nearestName } from '@tailrace/errors';
 import Type, { type TSchema } from 'typebox';
-import { field, items, problem, quote, type FieldPath, type Problem } from './problem.ts';
+import { field, items, problem, quote, type FieldPath, type Problem } from '../problem.ts';
 
 /** The bounds of one filter. */
 export const filterLimits = { depth: 5, conditions: 50, steps: 10, characters: 16_384 } as const;

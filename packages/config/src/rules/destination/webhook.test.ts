@@ -123,6 +123,6 @@ test('a header is secret if a word of its name says so, ignoring case', () => {
 });
 
 test('the chart refuses the same headers in a ConfigMap', () => {
-  const chart = new URL('../../../../infra/chart/templates/_checks.tpl', import.meta.url);
+  const chart = new URL('../../../../../infra/chart/templates/_checks.tpl', import.meta.url);
   assert.ok(readFileSync(chart, 'utf8').includes(`"(?i)${secretHeaderName}"`));
 });

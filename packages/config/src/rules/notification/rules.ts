@@ -1,8 +1,8 @@
 /** The rules between the fields of a notification, which its schema cannot express, and those of its texts. */
-import { isEncrypted } from '../secrets/encryption.ts';
-import { notificationSecretsOf } from '../secrets/notification.ts';
-import type { Notification } from './notification-schema.ts';
-import { field, problem, quote, type FieldPath, type Problem } from './problem.ts';
+import { isEncrypted } from '../../secrets/encryption.ts';
+import { notificationSecretsOf } from '../../secrets/notification.ts';
+import type { Notification } from './schema.ts';
+import { field, problem, quote, type FieldPath, type Problem } from '../problem.ts';
 
 const channels = ['destination', 'webhook', 'email'] as const;
 

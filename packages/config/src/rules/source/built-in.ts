@@ -2,7 +2,7 @@
  * The built-in source of operational events (services/control/src/operations). It exists in every view of the configuration without
  * being stored, has no write keys, and cannot be changed. Destinations are connected to it as to any other source.
  */
-import type { Source } from './schema.ts';
+import type { Source } from '../schema.ts';
 
 export const builtInSource = {
   id: 'tailrace',

@@ -1,6 +1,6 @@
 /** A rule for write keys that the schema does not have: the schema also reads what was stored before the rule. */
-import { problem, type FieldPath, type Problem } from './problem.ts';
-import type { Source } from './schema.ts';
+import { problem, type FieldPath, type Problem } from '../problem.ts';
+import type { Source } from '../schema.ts';
 
 const leastLength = 6;
 

@@ -1,9 +1,9 @@
 /** The rules between the fields of a destination, which its schema cannot express. */
-import { field, items, problem, quote, repeats, type FieldPath, type Problem } from './problem.ts';
-import { isEncrypted } from '../secrets/encryption.ts';
-import { queriesOf, secretsOf } from '../secrets/secrets.ts';
+import { field, items, problem, quote, repeats, type FieldPath, type Problem } from '../problem.ts';
+import { isEncrypted } from '../../secrets/encryption.ts';
+import { queriesOf, secretsOf } from '../../secrets/secrets.ts';
 import { certificatesProblem, keyPairProblem, privateKeyProblem } from './tls.ts';
-import type { Destination } from './schema.ts';
+import type { Destination } from '../schema.ts';
 import { isSecretHeaderName } from './webhook.ts';
 
 /** @param destination any value; the schema reports fields of the wrong type */

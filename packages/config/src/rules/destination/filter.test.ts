@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { checkDestination, formatPath } from '../index.ts';
+import { checkDestination, formatPath } from '../../index.ts';
 import { fieldSteps, filterLimits } from './filter.ts';
 
 const destination = {

@@ -4,7 +4,7 @@
  */
 import Type from 'typebox';
 import { fieldSteps, filterLimits } from './filter.ts';
-import { field, items, problem, quote, type FieldPath, type Problem } from './problem.ts';
+import { field, items, problem, quote, type FieldPath, type Problem } from '../problem.ts';
 
 const closed = { additionalProperties: false };
 const path = {

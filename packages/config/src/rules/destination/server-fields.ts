@@ -1,6 +1,6 @@
 /** What only the server sets: the Ed25519 keys of a destination, and the version of its transform. */
-import { withSigningKeys } from '../secrets/signing-key.ts';
-import type { Destination } from './schema.ts';
+import { withSigningKeys } from '../../secrets/signing-key.ts';
+import type { Destination } from '../schema.ts';
 
 /** `wanted` as it is stored in place of `stored`. */
 export function withServerFields(wanted: Destination, stored: Destination | undefined): Destination {
