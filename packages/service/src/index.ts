@@ -11,7 +11,7 @@ export {
 export { createLogTo, type Log } from './log/log.ts';
 export type { Distribution } from './metrics/histogram.ts';
 export { watchConsumption } from './metrics/kafka.ts';
-export { createMetrics, type Metrics } from './metrics/metrics.ts';
+export { createMetrics, type Counter, type Metrics } from './metrics/metrics.ts';
 export { type MetricsPages, type PageSample } from './metrics/page.ts';
 export { startProbeServer, type Readiness } from './probes/server.ts';
 export { exitCodes, runService } from './life/run.ts';

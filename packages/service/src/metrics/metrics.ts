@@ -7,7 +7,7 @@ import { createPage, createPages, type MetricsPages } from './page.ts';
 /** Type, labels, buckets and help of a metric are in the catalogue (packages/metrics). */
 export interface Metrics {
   /** `read`, called at each scrape, returns all values. Without it, the caller increments the counter. */
-  counter<Name extends NameOf<'counter'>>(name: Name, read?: Read<Name>): Counter<LabelsOf<Name>>;
+  counter<Name extends NameOf<'counter'>>(name: Name, read?: Read<Name>): Counter<Name>;
   /** `read` is called at each scrape. The gauge is absent where it returns undefined. */
   gauge<Name extends NameOf<'gauge'>>(name: Name, read: () => ReturnType<Read<Name>> | undefined): void;
   histogram<Name extends NameOf<'histogram'>>(name: Name): Histogram<LabelsOf<Name>>;
@@ -27,9 +27,9 @@ export interface Sample<Labels> {
   readonly value: number;
 }
 
-export type Counter<Labels> = keyof Labels extends never
+export type Counter<Name extends NameOf<'counter'>> = keyof LabelsOf<Name> extends never
   ? { inc(by?: number): void }
-  : { inc(labels: Labels, by?: number): void };
+  : { inc(labels: LabelsOf<Name>, by?: number): void };
 
 /** Creates a separate registry, so that two services in one test do not share counts. */
 export function createMetrics(options: { readonly processMetrics?: boolean } = {}): Metrics {

@@ -10,7 +10,7 @@ import type { ConfigLookup, Notification } from '@tailrace/config';
 import { isTailraceError } from '@tailrace/errors';
 import { formatInstant } from '@tailrace/events';
 import { readIfAvailable, type History } from '@tailrace/history';
-import type { Log, Metrics } from '@tailrace/service';
+import type { Counter, Log, Metrics } from '@tailrace/service';
 import type { Due, Operations } from '../operations/index.ts';
 import { takeTurns } from '../records/turns.ts';
 import { changesOf, incidentsAt, incidentsOf, type Changes, type Facts, type Incident } from './incidents.ts';
@@ -71,7 +71,7 @@ export class Notifier {
   readonly #changedAt = new Map<string, number>();
   /** Messages in flight, by notification. */
   readonly #sending = new Map<string, Promise<void>>();
-  readonly #messages: ReturnType<typeof messagesOf>;
+  readonly #messages: Counter<'tailrace_notification_messages_total'>;
   readonly #running: Promise<void>;
 
   constructor(options: NotifierOptions) {
@@ -79,7 +79,7 @@ export class Notifier {
     const { log, metrics } = report;
     this.#options = options;
     this.#pace = { ...defaultPace, ...options.pace };
-    this.#messages = messagesOf(metrics);
+    this.#messages = metrics.counter('tailrace_notification_messages_total');
     const isFailing = ({ id, enabled }: Notification): boolean =>
       enabled && told.latest(id)?.state === 'failed';
     metrics.gauge('tailrace_notifications_failing', () => config.notifications().filter(isFailing).length);
@@ -259,10 +259,6 @@ export class Notifier {
   #write(key: string, value: Told | Latest | undefined): Due {
     return { remembered: encodeTold(this.#options.topic, key, value) };
   }
-}
-
-function messagesOf(metrics: Metrics) {
-  return metrics.counter('tailrace_notification_messages_total');
 }
 
 export function channelOf({ destination, email }: Notification): 'destination' | 'webhook' | 'email' {

@@ -2,7 +2,7 @@
 import type { ConfigEditor } from '@tailrace/config';
 import { formatInstant } from '@tailrace/events';
 import { readIfAvailable, type History } from '@tailrace/history';
-import type { Log, Metrics } from '@tailrace/service';
+import type { Counter, Log, Metrics } from '@tailrace/service';
 import { within } from '../http/current.ts';
 import { disablingEvent } from '../operations/event.ts';
 import type { Due, Operations } from '../operations/index.ts';
@@ -40,7 +40,7 @@ const upToDateWithinMs = 10_000;
 
 export class OutageWatch {
   readonly #options: OutageOptions;
-  readonly #disabledTotal: ReturnType<typeof disabledOf>;
+  readonly #disabledTotal: Counter<'tailrace_destinations_disabled_total'>;
   /** Outages that have no record. */
   readonly #begun = new Map<string, Outage>();
   readonly #closing = new AbortController();
@@ -50,7 +50,7 @@ export class OutageWatch {
     const { report, pace: { everyMs = 30_000, onTurn } = {} } = options;
     const { log, metrics } = report;
     this.#options = options;
-    this.#disabledTotal = disabledOf(metrics);
+    this.#disabledTotal = metrics.counter('tailrace_destinations_disabled_total');
     const { signal } = this.#closing;
     const isDue = (): boolean => this.#look().length > 0;
     const act = (): Promise<void> => this.#act();
@@ -128,8 +128,4 @@ export class OutageWatch {
       kind === 'warn' && disablingEvent(id, { ...outage, disablesAt: disablesAt(outage, afterMs) });
     return [{ remembered: encodeOutage(topic, id, outage), ...(event && { event }) }];
   }
-}
-
-function disabledOf(metrics: Metrics) {
-  return metrics.counter('tailrace_destinations_disabled_total');
 }
