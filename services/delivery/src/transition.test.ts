@@ -166,7 +166,7 @@ function simulate(
     if (outcome.kind !== 'retry') return { attemptedAt, tiersMs, end: outcome };
     const { tierMs, earliestDueAt, latestDueAt } = outcome;
     tiersMs.push(tierMs);
-    clock = dueTimes.assign(String(tierMs), 0, earliestDueAt, latestDueAt);
+    clock = dueTimes.assign(String(tierMs), 0, [earliestDueAt, latestDueAt]);
   }
 }
 

@@ -107,7 +107,7 @@ function afterAttempt(delivery: Delivery, event: Attempted, policy: DeliveryPoli
     firstAttemptSpan: delivery.firstAttemptSpan ?? spanId,
     closedUrls,
   };
-  if (down) return park(attempted, down, policy, now, results);
+  if (down) return park(attempted, { ...down, results }, policy, now);
   const answers = results.map(({ answer }) => answer);
   const outcome = decide(attempted, answers, policy, now);
   switch (outcome.kind) {
@@ -128,10 +128,9 @@ const lastWaitShare = 0.02;
 /** The delivery that makes the next probe waits for that, all others longer each time, until the window ends. */
 function park(
   delivery: Delivery,
-  { firstAttemptAt, probeInMs }: Down,
+  { firstAttemptAt, probeInMs, results }: Down & { readonly results?: readonly UrlResult[] },
   { scheduleMs, windowMs }: DeliveryPolicy,
   now: number,
-  results?: readonly UrlResult[],
 ): Effect {
   const windowEndsAt = firstAttemptAt + windowMs;
   if (now >= windowEndsAt) return die(delivery, 'circuit-open', results);

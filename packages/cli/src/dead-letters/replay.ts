@@ -35,14 +35,13 @@ export const replay: Run<Values> = async (values, context) => {
   if (values.all && isFiltered) throw new UsageError('--all cannot be used with a filter');
   return withKafka(
     context,
-    (kafka, { prefix }) => replayMatching(kafka, topicNames(prefix), filter, values, context),
+    (kafka, { prefix }) => replayMatching({ kafka, names: topicNames(prefix) }, filter, values, context),
     { timeLimit: false },
   );
 };
 
 async function replayMatching(
-  kafka: Kafka,
-  names: TopicNames,
+  { kafka, names }: { readonly kafka: Kafka; readonly names: TopicNames },
   filter: DeadLetterFilter,
   { rate, dryRun = false, yes = false, ...period }: Values,
   context: CommandContext,

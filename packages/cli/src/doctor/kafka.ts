@@ -129,7 +129,10 @@ async function checkGroups(kafka: Kafka, { prefix, retryScheduleMs }: TopicSetti
   const router = await kafka.inspectGroup(`${prefix}router`, topics.router);
   const delivery = await kafka.inspectGroup(`${prefix}delivery`, topics.delivery);
   const lags = (
-    await Promise.all([lagOf(kafka, names, 'router', router), lagOf(kafka, names, 'delivery', delivery)])
+    await Promise.all([
+      lagOf(kafka, names, { group: 'router', ...router }),
+      lagOf(kafka, names, { group: 'delivery', ...delivery }),
+    ])
   ).flat();
   const retention = await kafka.topicSetting([...topics.router, ...topics.delivery], 'retention.ms');
   const retentionMs = new Map(Array.from(retention, ([topic, value]) => [topic, Number(value)]));

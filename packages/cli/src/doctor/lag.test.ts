@@ -33,7 +33,7 @@ test('lag in seconds is the age of the oldest unfinished record; in a retry topi
       lags.map(({ topic, records, seconds }) => [topic, [records, Math.round((seconds ?? 0) / 10)]]),
     );
   const in90Seconds = Date.now() + 90_000;
-  assert.deepEqual(bySeconds(await lagOf(kafka, names, 'delivery', report, in90Seconds)), {
+  assert.deepEqual(bySeconds(await lagOf(kafka, names, { group: 'delivery', ...report }, in90Seconds)), {
     [names.deliveries]: [3, 9],
     [names.deliveriesReplay]: [0, 0],
     [names.retryTier(24 * 3_600_000)]: [0, 0],

@@ -36,8 +36,7 @@ export function groupTopics(names: TopicNames, retryScheduleMs: readonly number[
 export async function lagOf(
   kafka: Kafka,
   names: TopicNames,
-  group: TopicLag['group'],
-  { lag, heads }: GroupReport,
+  { group, lag, heads }: GroupReport & Pick<TopicLag, 'group'>,
   now = Date.now(),
 ): Promise<TopicLag[]> {
   return Promise.all(

@@ -23,7 +23,7 @@ const mostTries = 5;
 
 export function updateSource(values: SourceValues & EditValues, context: ApiContext): Promise<Outcome> {
   const edits = [...sourceEdits(values), ...anyEdits(values, context)];
-  return update('source', values.id, () => edits, edits.length > 0, context);
+  return update('source', values.id, edits, context);
 }
 
 export async function updateDestination(
@@ -34,23 +34,22 @@ export async function updateDestination(
   const { headers, secretHeaders } = headersOf(values, context);
   const webhook = { ...(headers && { headers }), ...(secretHeaders && { secretHeaders }) };
   const changesWebhooks = urls !== undefined || headers !== undefined;
-  const fixed = [...(await destinationEdits(values, context)), ...anyEdits(values, context)];
-  const editsOf = (entry: Entry): FieldEdit[] => {
-    if (!changesWebhooks) return fixed;
+  const webhooksEdit = (entry: Entry): FieldEdit => {
     const { webhooks = [] } = (entry['settings'] ?? {}) as { webhooks?: readonly { readonly url: string }[] };
     // An URL that stays keeps its headers, unless others are given.
     const wanted = (urls ?? webhooks.map(({ url }) => url)).map((url) => ({
       ...(webhooks.find((one) => one.url === url) ?? { url }),
       ...webhook,
     }));
-    return [{ path: ['settings', 'webhooks'], value: wanted }, ...fixed];
+    return { path: ['settings', 'webhooks'], value: wanted };
   };
-  return update('destination', values.id, editsOf, changesWebhooks || fixed.length > 0, context);
+  const fixed = [...(await destinationEdits(values, context)), ...anyEdits(values, context)];
+  const edits = changesWebhooks ? [webhooksEdit, ...fixed] : fixed;
+  return update('destination', values.id, edits, context);
 }
 
 export function updateNotification(values: EditValues, context: ApiContext): Promise<Outcome> {
-  const edits = anyEdits(values, context);
-  return update('notification', values.id, () => edits, edits.length > 0, context);
+  return update('notification', values.id, anyEdits(values, context), context);
 }
 
 function anyEdits({ set = [], unset = [] }: EditValues, context: CommandContext): FieldEdit[] {
@@ -63,16 +62,16 @@ function anyEdits({ set = [], unset = [] }: EditValues, context: CommandContext)
 async function update(
   kind: 'source' | 'destination' | 'notification',
   id: string,
-  editsOf: (entry: Entry) => readonly FieldEdit[],
-  hasEdits: boolean,
+  edits: readonly (FieldEdit | ((entry: Entry) => FieldEdit))[],
   { api }: ApiContext,
 ): Promise<Outcome> {
-  if (!hasEdits) throw new UsageError('no field to change; name one with an option, or with --set');
+  if (edits.length === 0) throw new UsageError('no field to change; name one with an option, or with --set');
   const path = pathOf(`${kind}s`, id);
   for (let tries = 1; ; tries += 1) {
     const { entry, version } = await api.getVersion(path);
+    const wanted = edits.map((edit) => (typeof edit === 'function' ? edit(entry as Entry) : edit));
     try {
-      const updated = await api.replace<Entry>(path, applyEdits(entry, editsOf(entry as Entry)), version);
+      const updated = await api.replace<Entry>(path, applyEdits(entry, wanted), version);
       return done(`The ${kind} ${id} is updated.`, updated);
     } catch (error) {
       if (!isTailraceError(error, 'precondition-failed') || tries >= mostTries) throw error;

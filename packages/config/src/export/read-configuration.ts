@@ -23,7 +23,7 @@ export async function readConfiguration(
 ): Promise<StoredConfiguration> {
   await checkTopicExists(kafka, topic);
   const state = createState(secretKeys);
-  const view = await followState(kafka, topic, { warn: () => undefined }, state);
+  const view = await followState(kafka, topic, { state, log: { warn: () => undefined } });
   await view.close();
   if (state.locked.size > 0) throw lockedError(state);
   const { lookup, unreadable } = state;

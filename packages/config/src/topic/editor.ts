@@ -152,7 +152,7 @@ export async function openConfigEditor(
     }
   };
   const isUnconfirmed = (): boolean => unconfirmed !== undefined;
-  const view = await followState(kafka, topic, log, state, onRecord);
+  const view = await followState(kafka, topic, { state, log, onRecord });
   if (state.ownedByOther || (state.locked.size > 0 && !(mayReplaceLocked && secretKeys.current))) {
     await view.close();
     throw state.ownedByOther ?? lockedError(state);

@@ -53,7 +53,7 @@ export async function openConfig(
   { secretKeys, owner }: ConfigOptions = {},
 ): Promise<ConfigView> {
   const state = createState(secretKeys, { holds: true, owner });
-  const view = await followState(kafka, topic, log, state);
+  const view = await followState(kafka, topic, { state, log });
   if (!state.ownedByOther && state.locked.size === 0) return view;
   await view.close();
   throw state.ownedByOther ?? lockedError(state);
@@ -78,13 +78,18 @@ export async function checkTopicExists(kafka: Pick<Kafka, 'listTopics'>, topic: 
   );
 }
 
-/** A view of `state`, kept up to date. Calls `onRecord` with each record once it is in force. */
+interface Following {
+  readonly state: ConfigState;
+  readonly log: Pick<KafkaLog, 'warn'>;
+  /** Called with each record once it is in force. */
+  readonly onRecord?: (record: ConsumedRecord) => void;
+}
+
+/** A view of `state`, kept up to date. */
 export async function followState(
   kafka: Pick<Kafka, 'follow'>,
   topic: string,
-  log: Pick<KafkaLog, 'warn'>,
-  state: ConfigState,
-  onRecord: (record: ConsumedRecord) => void = () => undefined,
+  { state, log, onRecord }: Following,
 ): Promise<ConfigView> {
   const listeners = new Set<(change: ConfigChange) => void>();
 
@@ -92,7 +97,7 @@ export async function followState(
     topic,
     onRecord(record) {
       const accepted = state.accept(record);
-      onRecord(record);
+      onRecord?.(record);
       if (accepted.outcome === 'unreadable') {
         const { key, problem } = accepted;
         const { offset } = record;

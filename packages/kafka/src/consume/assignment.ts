@@ -70,9 +70,9 @@ export interface Assignment {
   get(topic: string, partition: number): Partition | undefined;
   /** Whether partitions are finished here before another member gets them. */
   readonly isHandingOver: boolean;
-  /** To be called inside the library's join, before the first fetch of the new generation. */
+  /** Takes up the partitions of a new generation, inside the library's join, before its first fetch. */
   onJoin(joined: Joined): void;
-  /** To be called when work was committed. */
+  /** Work was committed: partitions that are handed over may be given up now. */
   committed(): void;
   /**
    * Finds the offset to continue with when a fetched batch does not follow the last received record. The batch may be of an
@@ -81,7 +81,7 @@ export interface Assignment {
   relocate(partition: Partition): void;
   /** By topic, the records that Kafka deleted before they were received. */
   readonly expired: ReadonlyMap<string, number>;
-  /** To be called before the group is left, to be joined again as a new member. */
+  /** Gives up all partitions. The group is joined again as a new member. */
   leave(): void;
   revokeAll(): void;
 }

@@ -28,11 +28,11 @@ export interface Committer {
   readonly uncommittedMs: number;
   /** Sets the function to commit with. Each run of the library's consumer has its own. */
   use(commitOffsets: CommitOffsets): void;
-  /** To be called when the group is joined. Commits at the interval from now on. */
+  /** The group is joined. Commits at the interval from now on. */
   joined(): void;
   /** Commits now, and every 20 ms from now on. Uncommitted work is repeated if its partition moves. */
   hurry(): void;
-  /** To be called when all members have joined: commits are refused until `joined()`. */
+  /** All members have joined: commits are refused, so none is made until `joined()`. */
   joining(): void;
   /** Commits now, and stops committing until `joined()`. */
   finish(): Promise<void>;
@@ -114,7 +114,7 @@ export function createCommitter(
     const changed = [...partitions()].filter((partition) => partition.changed);
     if (changed.length === 0 || !commitOffsets) return;
     const topics = Map.groupBy(changed, ({ topic }) => topic);
-    for (const partition of changed) partition.commitBegins();
+    const begun = changed.map((partition) => partition.beginCommit());
     const joinsBefore = joins;
     let isCommitted = false;
     try {
@@ -135,7 +135,7 @@ export function createCommitter(
         refusals.refused();
       }
     }
-    for (const partition of changed) partition.commitEnded(isCommitted);
+    for (const end of begun) end(isCommitted);
     check();
     if (isCommitted) onCommitted();
   };

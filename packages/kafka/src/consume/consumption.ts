@@ -188,9 +188,9 @@ export async function startConsumption(
   };
 
   const receive = (partition: Partition, fetched: FetchedRecord): void => {
-    const { offset, timestamp, key, value, unreadable } = fetched;
+    const { key, value, unreadable } = fetched;
     const bytes = (key?.length ?? 0) + (value?.length ?? 0);
-    const work = new PartitionWork(partition, offset, timestamp, bytes, onDone);
+    const work = new PartitionWork(partition, fetched, bytes, onDone);
     if (!unreadable) {
       onRecord(new ReceivedRecord(work, fetched));
       return;

@@ -41,7 +41,7 @@ export class Receiving {
     this.#resumePartitions();
   }
 
-  /** To be called when commits have become current, or not. */
+  /** Commits have become current, or have ceased to be. */
   commitsChanged(): void {
     if (this.#deps.areCommitsCurrent()) this.#resumePartitions();
     else this.#pausePartitions();

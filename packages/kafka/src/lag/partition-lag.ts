@@ -62,10 +62,11 @@ function lagOfReceived(
 ): Lag | undefined {
   let oldest: number | undefined;
   let lateMs = 0;
-  for (const { offset, timestamp, dueAt } of progress.unfinishedRecords()) {
+  for (const record of progress.unfinishedRecords()) {
+    const { dueAt } = record;
     // Thousands of records of a retry topic are received and not due.
     if (oldest !== undefined && dueAt !== undefined && dueAt >= now) continue;
-    const since = appearedAt(offset, timestamp, progress.ends, retentionMs, now) ?? now;
+    const since = appearedAt(record, progress.ends, retentionMs, now) ?? now;
     oldest ??= since;
     if (delayMs === undefined) return { ageMs: now - oldest, lateMs: now - oldest };
     lateMs = Math.max(lateMs, now - Math.max(since, dueAt ?? since + delayMs));
@@ -81,15 +82,15 @@ function lagOfUnread(
   if (next === undefined || ends.end === undefined) return undefined;
   if (next >= ends.end) return now - ends.asOf <= endKnownForMs ? none : undefined;
   // While a backlog is read, its next record is about as old as the record before it.
-  const since = appearedAt(next, nextTimestamp ?? lastTimestamp, ends, retentionMs, now);
+  const place = { offset: next, timestamp: nextTimestamp ?? lastTimestamp };
+  const since = appearedAt(place, ends, retentionMs, now);
   if (since === undefined) return undefined;
   return { ageMs: now - since, lateMs: Math.max(0, now - since - delayMs) };
 }
 
 /** Returns when the record at `offset` appeared, at the latest now; undefined if nothing is known about it. */
 function appearedAt(
-  offset: number,
-  timestamp: number | undefined,
+  { offset, timestamp }: { readonly offset: number; readonly timestamp: number | undefined },
   ends: KnownEnds,
   retentionMs: number | undefined,
   now: number,

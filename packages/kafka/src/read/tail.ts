@@ -79,7 +79,7 @@ class Position implements Progress {
     return [];
   }
 
-  /** To be called if the topic was created again. */
+  /** The topic was created again. */
   beginAgain(): void {
     this.next = 0;
     this.ends = new KnownEnds();

@@ -73,7 +73,7 @@ export async function explainEvent(
   const mayBeOfEvent = recordsOf(eventId);
   const [rejected = [], [accepted] = [], [waiting] = []] = await Promise.all(
     [names.eventsRejected, names.events, names.eventsWaiting].map((topic) =>
-      find(kafka, topic, since, signal, mayBeOfEvent),
+      find(kafka, { topic, since }, signal, mayBeOfEvent),
     ),
   );
   const found = { rejected, accepted, waiting, searchedAll: !signal.aborted };
@@ -102,13 +102,12 @@ async function isFinished(
 
 async function find(
   kafka: Pick<Kafka, 'scan'>,
-  topic: string,
-  since: number,
+  from: { readonly topic: string; readonly since: number },
   signal: AbortSignal,
   isWanted: (record: ConsumedRecord) => boolean,
 ): Promise<ConsumedRecord[]> {
   const found: ConsumedRecord[] = [];
-  for await (const records of scanUntil(signal, kafka, { topic, since })) {
+  for await (const records of scanUntil(signal, kafka, from)) {
     for (const record of records) if (isWanted(record)) found.push(detach(record));
     if (found.length >= maxRecords) break;
   }

@@ -68,7 +68,7 @@ export class ToldState {
     }
   }
 
-  /** To be called when the records that the topic has had at the start are read. */
+  /** All records that the topic had at the start are read. */
   started(): void {
     this.#isStarting = false;
   }

@@ -23,8 +23,7 @@ export function urlAttempt({ target, answer, latencyMs }: UrlResult): UrlAttempt
 export function attemptRecord(
   delivery: Delivery,
   outcome: AttemptOutcome,
-  startedAt: number,
-  results: readonly UrlResult[],
+  { startedAt, results }: { readonly startedAt: number; readonly results: readonly UrlResult[] },
   { nextDueAt, breakerOpenSince }: { readonly nextDueAt?: number; readonly breakerOpenSince?: number } = {},
 ): AttemptRecord {
   const { deliveryId, eventId, sourceId, destinationId, type, eventName, attempt } = delivery;

@@ -62,16 +62,12 @@ export class Observer {
    *
    * @param nextDueAt when it is retried, in milliseconds since the epoch
    */
-  attempted(
-    delivery: Delivery,
-    outcome: AttemptOutcome,
-    { startedAt, results, span }: Attempt,
-    nextDueAt?: number,
-  ): Promise<void> {
+  attempted(delivery: Delivery, outcome: AttemptOutcome, made: Attempt, nextDueAt?: number): Promise<void> {
+    const { startedAt, results, span } = made;
     const { deliveryId, acceptedAt = startedAt } = delivery;
     const { names, metrics, publisher, log, now } = this.#deps;
     const hasFailed = outcome.kind !== 'delivered';
-    const record = attemptRecord(delivery, outcome, startedAt, results, {
+    const record = attemptRecord(delivery, outcome, made, {
       ...(nextDueAt !== undefined && { nextDueAt }),
       // A delivered attempt has closed them.
       ...(hasFailed && this.#openSince(delivery, results)),

@@ -19,6 +19,8 @@ export interface DueTimeBounds {
   readonly most: number;
 }
 
+type DueTimeRange = readonly [earliest: number, latest: number];
+
 const unbounded: DueTimeBounds = { least: 0, most: Infinity };
 
 export class DueTimes {
@@ -30,7 +32,7 @@ export class DueTimes {
   }
 
   /** Returns a random time in [earliest, latest], not before the last one of this partition where that fits. */
-  assign(topic: string, partition: number, earliest: number, latest: number, bounds?: DueTimeBounds): number {
+  assign(topic: string, partition: number, [earliest, latest]: DueTimeRange, bounds?: DueTimeBounds): number {
     const last = this.last(topic, partition, bounds);
     const from = Math.min(Math.max(earliest, last), latest);
     const share = last > earliest ? burstShare : firstShare;
@@ -45,7 +47,7 @@ export class DueTimes {
   }
 
   /** Assigns the first time in [earliest, latest] that is not before the last one, where that fits. */
-  next(topic: string, partition: number, earliest: number, latest: number, bounds?: DueTimeBounds): number {
+  next(topic: string, partition: number, [earliest, latest]: DueTimeRange, bounds?: DueTimeBounds): number {
     const last = this.last(topic, partition, bounds);
     const dueAt = Math.round(Math.min(Math.max(earliest, last), latest));
     this.#last.set(keyOf(topic, partition), Math.max(last, dueAt));

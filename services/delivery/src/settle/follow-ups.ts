@@ -81,7 +81,7 @@ export class FollowUps {
       const { tierMs, earliestDueAt, latestDueAt } = effect;
       const topic = names.retryTier(tierMs);
       const bounds = this.#boundsOf(work, tierMs);
-      const dueAt = this.#dueTimes.assign(topic, partition, earliestDueAt, latestDueAt, bounds);
+      const dueAt = this.#dueTimes.assign(topic, partition, [earliestDueAt, latestDueAt], bounds);
       return { topic, dueAt };
     }
     const { until, latest = Infinity } = effect;
@@ -95,7 +95,7 @@ export class FollowUps {
     const topic = names.retryTier(tierMs);
     const latestDueAt = Math.min(now + tierMs, latest);
     const bounds = this.#boundsOf(work, tierMs);
-    return { topic, dueAt: this.#dueTimes.next(topic, partition, earliestDueAt, latestDueAt, bounds) };
+    return { topic, dueAt: this.#dueTimes.next(topic, partition, [earliestDueAt, latestDueAt], bounds) };
   }
 
   /** The last due time of the earlier owner is at most the topic's delay after the partition was revoked from it. */

@@ -99,7 +99,7 @@ export class SourceTurns {
     void this.#run();
   }
 
-  /** To be called when sources are not held any more. */
+  /** Sources are not held any more. */
   release(): void {
     void this.#run();
   }

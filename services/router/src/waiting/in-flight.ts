@@ -31,7 +31,7 @@ export class InFlight {
     this.#wake();
   }
 
-  /** To be called when what processes the records has less to do. */
+  /** What processes the records has less to do. */
   release(): void {
     this.#wake();
   }

@@ -74,8 +74,7 @@ export function createWaitingQueue(deps: WaitingQueueDependencies) {
     partition: WaitingPartition,
     record: ConsumedRecord,
     position: WaitingPlace,
-    work: Work,
-    existing?: Entry,
+    { work, entry: existing }: { readonly work: Work; readonly entry?: Entry },
   ): boolean => {
     const key = existing ? existing.key : keyOf(record);
     const tracked = inFlight.track(work, record);
@@ -145,7 +144,7 @@ export function createWaitingQueue(deps: WaitingQueueDependencies) {
 
   const routeEntry: PassOptions['route'] = (partition, record, entry) => {
     const position = waitingPlaceOf(record);
-    return position !== undefined && route(partition, record, position, entry.work, entry);
+    return position !== undefined && route(partition, record, position, { work: entry.work, entry });
   };
 
   frames.onFetched((schemaId) => {
@@ -194,7 +193,7 @@ export function createWaitingQueue(deps: WaitingQueueDependencies) {
       partition.received(position.offset);
       const key = keyOf(record);
       if (!partition.hasEntryOf(key) && !inFlight.isFull) {
-        route(partition, record, position, record.work);
+        route(partition, record, position, { work: record.work });
         return;
       }
       partition.addEntry(record.work, key);

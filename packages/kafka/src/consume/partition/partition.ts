@@ -212,15 +212,14 @@ export class Partition implements Progress {
     return [...this.unfinishedRecords()].every(({ dueAt = now }) => dueAt > now);
   }
 
-  /** To be called when a commit of `progress` begins. One at a time. */
-  commitBegins(): void {
-    this.#committingSince = this.#finishedSince;
+  /** Begins a commit of `progress`, one at a time. Returns what ends it. */
+  beginCommit(): (isCommitted: boolean) => void {
+    const since = (this.#committingSince = this.#finishedSince);
     this.#finishedSince = undefined;
-  }
-
-  commitEnded(isCommitted: boolean): void {
-    if (!isCommitted) this.#changed(this.#committingSince);
-    this.#committingSince = undefined;
+    return (isCommitted) => {
+      if (!isCommitted) this.#changed(since);
+      this.#committingSince = undefined;
+    };
   }
 
   #changed(since = performance.now()): void {
@@ -268,7 +267,7 @@ export class Partition implements Progress {
     this.#watermark?.skipTo(offset);
   }
 
-  /** To be called when the partition is assigned to another member. */
+  /** The partition is assigned to another member. */
   revoke(): void {
     this.revoked = true;
     this.#unfinished = 0;

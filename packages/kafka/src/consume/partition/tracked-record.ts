@@ -40,8 +40,7 @@ export class PartitionWork implements Work {
 
   constructor(
     partition: Partition,
-    offset: number,
-    timestamp: number,
+    { offset, timestamp }: Pick<Work, 'offset' | 'timestamp'>,
     bytes: number,
     onDone: (partition: Partition) => void,
   ) {

@@ -95,7 +95,7 @@ type CreateConsumer = (options: { readonly cluster: Cluster }) => Consumer;
 const clusters = new WeakMap<Consumer, Cluster>();
 const fetchings = new WeakMap<Cluster, Fetching>();
 
-/** Lets `fetching` decide about all fetches of the consumer. To be called before it runs. */
+/** Lets `fetching` decide about all fetches of a consumer that does not run yet. */
 export function decideFetches(consumer: Consumer, fetching: Fetching): void {
   const cluster = clusters.get(consumer);
   if (!cluster) throw new Error('the consumer is not of the patched library');

@@ -65,11 +65,15 @@ export async function addCurrentMembers(
   }
 }
 
+interface CurrentMembersDependencies {
+  readonly kafka: Pick<Kafka, 'scan'>;
+  readonly names: Pick<TopicNames, 'audiences'>;
+  readonly users: Pick<DeletedUsers, 'deletedUntil'>;
+}
+
 export function createCurrentMembersReader(
-  kafka: Pick<Kafka, 'scan'>,
-  { audiences: topic }: Pick<TopicNames, 'audiences'>,
+  { kafka, names: { audiences: topic }, users }: CurrentMembersDependencies,
   audience: Audience,
-  users: Pick<DeletedUsers, 'deletedUntil'>,
   signal: AbortSignal,
 ): CurrentMembersReader {
   const isStopping = (): boolean => signal.aborted;

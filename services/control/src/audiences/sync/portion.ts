@@ -17,17 +17,18 @@ export interface Portion {
   readonly lastUser: string;
 }
 
-/**
- * Takes as many of the changes as fit into a portion, at least one.
- *
- * @param isRefused whether the change of a user is left out: neither an identify call nor a membership
- */
+interface PortionDependencies {
+  readonly names: Pick<TopicNames, 'events' | 'audiences'>;
+  readonly partitioners: { readonly events: Partitioner; readonly members: Partitioner };
+  /** Whether the change of a user is left out: neither an identify call nor a membership. */
+  readonly isRefused: (userId: string) => boolean;
+}
+
+/** Takes as many of the changes as fit into a portion, at least one. */
 export function createPortion(
-  names: Pick<TopicNames, 'events' | 'audiences'>,
+  { names, partitioners, isRefused }: PortionDependencies,
   audience: Audience,
   changes: readonly CurrentMember[],
-  partitioners: { readonly events: Partitioner; readonly members: Partitioner },
-  isRefused: (userId: string) => boolean,
 ): Portion {
   const now = Date.now();
   const joinedNow = new Date(now).toISOString();

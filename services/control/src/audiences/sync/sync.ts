@@ -100,13 +100,7 @@ export class Sync {
     this.#options = options;
     this.#state = new SyncState(options.audience, deps.names);
     this.#rateLimiter = new RateLimiter(options.ratePerSecond);
-    this.#currentMembers = createCurrentMembersReader(
-      deps.kafka,
-      deps.names,
-      options.audience,
-      deps.users,
-      options.signal,
-    );
+    this.#currentMembers = createCurrentMembersReader(deps, options.audience, options.signal);
     this.#previousSyncId = deps.view.get(options.audience)?.sync.id;
   }
 
@@ -243,7 +237,7 @@ export class Sync {
       const changes = membership.changes(after, limit);
       if (changes.length === 0) return 'done';
       const isRefused = (userId: string): boolean => this.#isRefused(userId);
-      const portion = createPortion(names, this.#state.audience, changes, partitioners, isRefused);
+      const portion = createPortion({ names, partitioners, isRefused }, this.#state.audience, changes);
       after = portion.lastUser;
       if (portion.refused > 0)
         this.#state.set({ refused: (this.#state.audience.sync.refused ?? 0) + portion.refused });

@@ -96,6 +96,12 @@ export class Part {
   }
 }
 
+/** A delivery, and the place of its record. */
+interface Waiting {
+  readonly place: Pick<Work, 'offset' | 'partition' | 'timestamp'>;
+  readonly delivery: Received['delivery'];
+}
+
 /**
  * One delivery of a recall. It is the work of its job, and finishes the group's own work too where the group has read the
  * record meanwhile.
@@ -113,13 +119,7 @@ export class Entry implements Work {
   isInFlight = false;
   readonly #onDone: (entry: Entry) => void;
 
-  constructor(
-    part: Part,
-    place: Pick<Work, 'offset' | 'partition' | 'timestamp'>,
-    delivery: Received['delivery'],
-    now: number,
-    onDone: (entry: Entry) => void,
-  ) {
+  constructor(part: Part, { place, delivery }: Waiting, now: number, onDone: (entry: Entry) => void) {
     this.part = part;
     this.offset = place.offset;
     this.partition = place.partition;

@@ -182,7 +182,7 @@ export class Recall {
   }
 
   #entryOf(part: Part, place: Pick<Work, 'offset' | 'partition' | 'timestamp'>, delivery: Delivery) {
-    return new Entry(part, place, delivery, this.#deps.now(), (entry) => this.#ended(entry));
+    return new Entry(part, { place, delivery }, this.#deps.now(), (entry) => this.#ended(entry));
   }
 
   /** Keeps a delivery that the group has read until there is capacity. */
