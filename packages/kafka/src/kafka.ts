@@ -202,20 +202,15 @@ export function openKafka(
         fetching: pacing,
       });
       const dependencies = {
-        consumer,
+        member: { consumer, claims, pacing },
+        inquiries: { admin: await retryUntilConnected(admin), lookUpAdmin: lookUps.admin, openScan },
         classify,
         log,
         reportUnreadable,
-        claims,
-        openScan,
-        pacing,
         refusals,
-        lookUpAdmin: lookUps.admin,
         closing,
       };
-      return closeLater(
-        startConsumption({ ...dependencies, admin: await retryUntilConnected(admin) }, options),
-      );
+      return closeLater(startConsumption(dependencies, options));
     },
 
     async follow(options) {

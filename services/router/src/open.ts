@@ -101,11 +101,9 @@ export const router = defineService({
       kafka,
       frames,
       orderOf,
-      processRecord,
-      isFullNext: () => transformStage.isFull,
+      next: { processRecord, isFull: () => transformStage.isFull },
       rejecter,
-      metrics,
-      log,
+      report: { metrics, log },
       topics: { events: names.events, waiting: names.eventsWaiting },
       unfinished: (partitions) => consumption.unfinished(names.eventsWaiting, partitions),
       // A publisher of its own, so that records that are routed do not wait for those that are enqueued.

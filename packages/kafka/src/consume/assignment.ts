@@ -40,21 +40,28 @@ export interface NewPartition {
  */
 export type PreparePartitions = (partitions: readonly NewPartition[], signal: AbortSignal) => Promise<void>;
 
-export interface AssignmentOptions {
-  readonly groupId: string;
+export interface AssignmentDependencies {
   readonly admin: Admin;
   readonly classify: (error: unknown) => unknown;
   readonly log: KafkaLog;
-  readonly session: () => Pick<Session, 'pause' | 'resume' | 'seek'>;
-  readonly limits: (topic: string) => { readonly records: number; readonly bytes: number };
-  /** Whether the topic may be fetched. If not, its partitions stay paused. */
-  readonly mayFetch: (topic: string) => boolean;
-  readonly prepare: PreparePartitions | undefined;
-  /** Called when every partition is located and prepared. */
-  readonly onLocated: () => void;
-  readonly handOverMs: number;
   /** `owned` is kept up to date. */
   readonly claims: Claims;
+}
+
+export interface AssignmentOptions {
+  readonly groupId: string;
+  readonly limits: (topic: string) => { readonly records: number; readonly bytes: number };
+  readonly prepare: PreparePartitions | undefined;
+  readonly handOverMs: number;
+}
+
+/** The member whose assignment it is. */
+export interface AssignedMember {
+  readonly session: () => Pick<Session, 'pause' | 'resume' | 'seek'>;
+  /** Whether the topic may be fetched. If not, its partitions stay paused. */
+  readonly mayFetch: (topic: string) => boolean;
+  /** Called when every partition is located and prepared. */
+  readonly onLocated: () => void;
   /** Called when this member owns less than it said when it joined. */
   readonly onGivenUp: () => void;
 }
@@ -88,9 +95,11 @@ export interface Assignment {
 
 const retryPauseMs = 250;
 
-export function createAssignment(options: AssignmentOptions): Assignment {
-  const { groupId, admin, classify, log, session, limits, mayFetch, prepare, onLocated } = options;
-  const { claims, handOverMs, onGivenUp } = options;
+export function createAssignment(
+  { admin, classify, log, claims }: AssignmentDependencies,
+  { groupId, limits, prepare, handOverMs }: AssignmentOptions,
+  { session, mayFetch, onLocated, onGivenUp }: AssignedMember,
+): Assignment {
   const partitions = new Map<string, Partition>();
   const relocating = new Set<Partition>();
   const expired = new Map<string, number>();

@@ -14,9 +14,9 @@ import type { Refusals } from '../refusals.ts';
 import type { Partition } from './partition/partition.ts';
 
 /** The library's commit that does not retry. */
-export type CommitOffsets = EachBatchPayload['commitOffsetsIfNecessary'];
+type CommitOffsets = EachBatchPayload['commitOffsetsIfNecessary'];
 
-export type CommitState = 'current' | 'late' | 'refused';
+type CommitState = 'current' | 'late' | 'refused';
 
 export interface Committer {
   /** Commits that were refused, or not answered. */

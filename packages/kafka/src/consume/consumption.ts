@@ -79,17 +79,27 @@ export interface Consumption {
   close(options?: { drainTimeoutMs?: number }): Promise<void>;
 }
 
-export interface ConsumptionDependencies {
+/** A consumer of the library, with what it says that it owns, and what decides about its fetches. */
+interface GroupMember {
   readonly consumer: MemberConsumer;
+  readonly claims: Claims;
+  readonly pacing: Pacing;
+}
+
+/** What asks brokers beside the consumer. */
+interface Inquiries {
   readonly admin: Admin;
-  /** A client of its own for look-ups, which may take long while brokers do not answer. */
+  /** A client of its own, for look-ups that may take long while brokers do not answer. */
   readonly lookUpAdmin: () => Promise<Admin>;
+  readonly openScan: (options: ScanOptions) => Promise<Scan>;
+}
+
+export interface ConsumptionDependencies {
+  readonly member: GroupMember;
+  readonly inquiries: Inquiries;
   readonly classify: (error: unknown) => unknown;
   readonly log: KafkaLog;
   readonly reportUnreadable: ReportUnreadable;
-  readonly claims: Claims;
-  readonly openScan: (options: ScanOptions) => Promise<Scan>;
-  readonly pacing: Pacing;
   readonly refusals: KafkaRefusals;
   /** Aborted when the client of Kafka closes. */
   readonly closing: AbortSignal;
@@ -99,8 +109,9 @@ export async function startConsumption(
   dependencies: ConsumptionDependencies,
   options: ConsumeOptions,
 ): Promise<Consumption> {
-  const { consumer, admin, classify, log, reportUnreadable, claims, openScan, pacing, refusals, closing } =
-    dependencies;
+  const { member, inquiries, classify, log, reportUnreadable, refusals, closing } = dependencies;
+  const { consumer, claims, pacing } = member;
+  const { admin, lookUpAdmin, openScan } = inquiries;
   const {
     groupId,
     topics,
@@ -121,24 +132,20 @@ export async function startConsumption(
   const mayFetch = (topic: string): boolean => receiving.mayFetch(topic);
   const membership = new Membership(consumer);
 
-  const assignment = createAssignment({
-    groupId,
-    admin,
-    classify,
-    log,
-    session: () => session,
-    limits,
-    mayFetch,
-    prepare,
-    onLocated() {
-      membership.located();
+  const assignment = createAssignment(
+    { admin, classify, log, claims },
+    { groupId, limits, prepare, handOverMs },
+    {
+      session: () => session,
+      mayFetch,
+      onLocated() {
+        membership.located();
+      },
+      onGivenUp() {
+        consumer.joinAgain();
+      },
     },
-    claims,
-    handOverMs,
-    onGivenUp() {
-      consumer.joinAgain();
-    },
-  });
+  );
   const { partitions } = assignment;
   const drain = new Drain(partitions);
   const committer = createCommitter(() => partitions, log, {
@@ -259,7 +266,9 @@ export async function startConsumption(
   });
   await unlessClosing(closing, () => session.end(), session.joined);
   const lookUps = startLookUps({
-    ...dependencies,
+    lookUpAdmin,
+    classify,
+    log,
     topics,
     partitions,
     relocate: (partition) => assignment.relocate(partition),

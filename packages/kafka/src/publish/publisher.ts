@@ -209,13 +209,17 @@ export class BatchingPublisher implements Publisher {
       log,
       layouts,
       clock,
-      lingerMs,
-      compressFromBytes: this.#options.compressFromBytes,
-      rejectsMissing: Number.isFinite(this.#options.giveUpAfterMs),
-      settle: (pending, error) => this.#settle(pending, error),
-      isolate: (failed) => this.#isolate(failed),
-      discard: (producer) => {
-        if (producer) this.#discard(producer);
+      settings: {
+        lingerMs,
+        compressFromBytes: this.#options.compressFromBytes,
+        rejectsMissing: Number.isFinite(this.#options.giveUpAfterMs),
+      },
+      owner: {
+        settle: (pending, error) => this.#settle(pending, error),
+        isolate: (failed) => this.#isolate(failed),
+        discard: (producer) => {
+          if (producer) this.#discard(producer);
+        },
       },
     };
     return new RecordSender(dependencies, failed);

@@ -25,15 +25,24 @@ export interface SenderDependencies {
   readonly classify: (error: unknown) => unknown;
   readonly log: KafkaLog;
   readonly clock: Refusals;
+  readonly settings: SenderSettings;
+  readonly owner: SenderOwner;
+}
+
+interface SenderSettings {
   readonly lingerMs: number;
   readonly compressFromBytes: number;
   /** Whether to reject a record for a missing topic. If not, it waits for the topic. */
   readonly rejectsMissing: boolean;
-  readonly settle: (pending: Pending, error?: unknown) => void;
+}
+
+/** The publisher. */
+interface SenderOwner {
+  settle(pending: Pending, error?: unknown): void;
   /** Moves partitions to a sender of their own. */
-  readonly isolate: (failed: FailedPartitions) => void;
+  isolate(failed: FailedPartitions): void;
   /** Disconnects a producer in the background. */
-  readonly discard: (producer: Promise<Producer> | undefined) => void;
+  discard(producer: Promise<Producer> | undefined): void;
 }
 
 /** Before compression. Well below the broker's default limit of 1 MB. */
@@ -68,7 +77,7 @@ export class RecordSender implements Sender {
   constructor(dependencies: SenderDependencies, failed?: FailedPartitions) {
     this.#deps = dependencies;
     this.#isIsolated = failed !== undefined;
-    this.#linger = new Linger(dependencies.lingerMs);
+    this.#linger = new Linger(dependencies.settings.lingerMs);
     if (!failed) return;
     this.#producer = failed.producer;
     this.#retries = [...failed.requests];
@@ -122,7 +131,7 @@ export class RecordSender implements Sender {
         const answeredAt = performance.now();
         this.#linger.answered(answeredAt - sentAt, this.#queue.length - before, answeredAt);
         this.#deps.clock.accepted();
-        for (const pending of request) this.#deps.settle(pending);
+        for (const pending of request) this.#deps.owner.settle(pending);
         pauseMs = retryPauseMs.first;
         pause = false;
       } catch (error) {
@@ -179,7 +188,7 @@ export class RecordSender implements Sender {
       const { key, value, headers } = record;
       messages.push({ key, value, headers, partition: target?.partition });
     }
-    const isLarge = bytes >= this.#deps.compressFromBytes;
+    const isLarge = bytes >= this.#deps.settings.compressFromBytes;
     const producer = await (this.#producer ??= this.#connect());
     const written = await producer.sendBatch({
       acks: -1,
@@ -191,7 +200,7 @@ export class RecordSender implements Sender {
   }
 
   #discard(): void {
-    this.#deps.discard(this.#producer);
+    this.#deps.owner.discard(this.#producer);
     this.#producer = undefined;
   }
 
@@ -209,20 +218,20 @@ export class RecordSender implements Sender {
 
   /** Settles, repeats or isolates the records of a failed request. Returns whether to pause before the next request. */
   #handleFailure(request: readonly Pending[], error: unknown, pauseMs: number): boolean {
-    const { classify, settle, log, layouts, clock, discard } = this.#deps;
+    const { classify, owner, log, layouts, clock } = this.#deps;
     const failure = classify(error);
     if (isTailraceError(failure, 'kafka-refused-clock')) clock.refused();
     const producer = this.#producer;
     this.#producer = undefined;
     if (!isTailraceError(failure)) {
-      for (const pending of request) settle(pending, failure);
-      discard(producer);
+      for (const pending of request) owner.settle(pending, failure);
+      owner.discard(producer);
       return false;
     }
     const errors = errorsByPartition(request, error);
     const left: Pending[] = [];
     for (const pending of request) {
-      if (errors && !errors.has(keyOf(pending))) settle(pending);
+      if (errors && !errors.has(keyOf(pending))) owner.settle(pending);
       else left.push(pending);
     }
     const topics = new Set(left.map(({ record }) => record.topic));
@@ -234,13 +243,13 @@ export class RecordSender implements Sender {
 
     if (errors) {
       const mayRepeat = [...errors.values()].every((type) => repeatable.has(type));
-      if (!mayRepeat) discard(producer);
+      if (!mayRepeat) owner.discard(producer);
       const failed = this.#extract(left, errors, failure, mayRepeat ? producer : undefined);
       if (failed) return this.#retryOrIsolate(failed);
-      if (mayRepeat) discard(producer);
+      if (mayRepeat) owner.discard(producer);
       return false;
     }
-    discard(producer);
+    owner.discard(producer);
     if (failure.code === 'kafka-unavailable') {
       // Partitions whose leader has moved do not wait for the others.
       const [stay = [], ...moved] = Map.groupBy(left, (pending) => this.#leaderOf(pending)).values();
@@ -265,7 +274,7 @@ export class RecordSender implements Sender {
 
   #isolate(pending: readonly Pending[], failure: TailraceError): void {
     const failed = this.#extract(pending, undefined, failure, undefined);
-    if (failed) this.#deps.isolate(failed);
+    if (failed) this.#deps.owner.isolate(failed);
   }
 
   /**
@@ -278,15 +287,17 @@ export class RecordSender implements Sender {
     failure: TailraceError,
     producer: FailedPartitions['producer'],
   ): FailedPartitions | undefined {
-    const { settle, rejectsMissing } = this.#deps;
+    const { owner, settings } = this.#deps;
     const again: Pending[] = [];
     const parts: (readonly Pending[])[] = [];
     for (const [key, ofPartition] of Map.groupBy(left, keyOf)) {
       const code = errors ? codeOf(errors.get(key)) : failure.code;
       const isTooLarge = code === 'record-too-large';
-      const isRefused = isTooLarge ? ofPartition.length === 1 : code === 'topic-missing' && rejectsMissing;
+      const isRefused = isTooLarge
+        ? ofPartition.length === 1
+        : code === 'topic-missing' && settings.rejectsMissing;
       if (isRefused) {
-        for (const pending of ofPartition) settle(pending, rejection(failure, isTooLarge, pending));
+        for (const pending of ofPartition) owner.settle(pending, rejection(failure, isTooLarge, pending));
       } else if (isTooLarge) {
         const middle = Math.ceil(ofPartition.length / 2);
         parts.push(ofPartition.slice(0, middle), ofPartition.slice(middle));
@@ -314,7 +325,7 @@ export class RecordSender implements Sender {
     const isAlone =
       this.#isIsolated && this.#queue.length === 0 && this.#retries.every((request) => request.length === 0);
     if (!isAlone) {
-      this.#deps.isolate(failed);
+      this.#deps.owner.isolate(failed);
       return false;
     }
     this.#producer = failed.producer;

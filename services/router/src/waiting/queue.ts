@@ -32,12 +32,16 @@ export interface WaitingQueueDependencies extends Pick<PassOptions, 'unfinished'
   readonly publisher: Pick<Publisher, 'publish'>;
   readonly frames: Pick<FrameReader, 'fetchSchema' | 'onFetched'>;
   readonly orderOf: OrderOf;
-  readonly processRecord: ProcessRecord;
-  /** Whether it has too much to do; {@link WaitingQueue.release} is called when it has less. */
-  readonly isFullNext: () => boolean;
+  readonly next: {
+    readonly processRecord: ProcessRecord;
+    /** Whether it has too much to do; {@link WaitingQueue.release} is called when it has less. */
+    readonly isFull: () => boolean;
+  };
   readonly rejecter: Pick<Rejecter, 'reject'>;
-  readonly metrics: Pick<RouterMetrics, 'countReceived' | 'expired'>;
-  readonly log: Pick<Log, 'info' | 'warn' | 'error'>;
+  readonly report: {
+    readonly metrics: Pick<RouterMetrics, 'countReceived' | 'expired'>;
+    readonly log: Pick<Log, 'info' | 'warn' | 'error'>;
+  };
 }
 
 /** Schemas that are fetched within this time share a pass. */
@@ -47,10 +51,11 @@ const passRetryMs = 1_000;
 const recheckIntervalMs = 300_000;
 
 export function createWaitingQueue(deps: WaitingQueueDependencies) {
-  const { topics, kafka, unfinished, publisher, frames, orderOf, processRecord, rejecter, metrics, log } =
-    deps;
+  const { topics, kafka, unfinished, publisher, frames, orderOf, rejecter } = deps;
+  const { processRecord, isFull } = deps.next;
+  const { metrics, log } = deps.report;
   const partitions = new Map<number, WaitingPartition>();
-  const inFlight = new InFlight(deps.isFullNext);
+  const inFlight = new InFlight(isFull);
   let passing: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
