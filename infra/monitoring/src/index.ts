@@ -1,3 +1,3 @@
 export { dashboards, fileOf } from './dashboards/index.ts';
-export type { Dashboard, Panel, Query } from './dashboards/dashboard.ts';
+export type { Query } from './dashboards/dashboard.ts';
 export { dashboardText, expressionOf, placeholders } from './dashboards/grafana.ts';

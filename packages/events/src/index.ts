@@ -11,23 +11,13 @@ export {
 export { formatInstant, isInstant, parseInstant } from './instant.ts';
 export { deliveryId, recordMessageId, replayedDeliveryId } from './name-based-id.ts';
 export { producerSchema } from './producer-schema.ts';
-export {
-  isEventType,
-  readBatch,
-  readCall,
-  type BatchFields,
-  type InvalidCall,
-  type ReadOptions,
-  type ReadResult,
-} from './read-call.ts';
-export { exactNumber, isRawNumber, wholeDigits, type RawNumber } from './number.ts';
+export { readBatch, readCall, type BatchFields, type ReadOptions, type ReadResult } from './read-call.ts';
+export { exactNumber, isRawNumber, wholeDigits } from './number.ts';
 export { idProblem } from './read-field.ts';
 export { parseJson, parseSizedJson, type SizedJson } from './read-json.ts';
 export {
-  eventSchemas,
   eventTypes,
   maxIdLength,
-  maxMessageIdLength,
   userKey,
   type EventType,
   type JsonObject,

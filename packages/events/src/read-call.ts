@@ -106,7 +106,7 @@ export function readBatch(
   return problems.length > 0 ? invalid(problems) : { ok: true, fields };
 }
 
-export function isEventType(value: unknown): value is EventType {
+function isEventType(value: unknown): value is EventType {
   return (eventTypes as readonly unknown[]).includes(value);
 }
 

@@ -1,8 +1,8 @@
 export { deliveryStatuses, isPending, type DeliveryStatus } from './facts/delivery-row.ts';
-export type { AttemptRow, Resend } from './facts/facts.ts';
-export { History, readIfAvailable, type HistoryStatus } from './history.ts';
+export type { AttemptRow } from './facts/facts.ts';
+export { History, readIfAvailable } from './history.ts';
 export { countLetters, readPage, readsLetters } from './slices.ts';
-export type { ListPosition, Slice } from './sqlite/list.ts';
+export type { ListPosition } from './sqlite/list.ts';
 export type { LatestAttempts } from './tables/breakers.ts';
 export { noDestination, type FilteredEvent } from './tables/decisions.ts';
 export type { CountedDelivery } from './tables/deliveries.ts';

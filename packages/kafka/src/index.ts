@@ -1,22 +1,18 @@
 export type { KafkaSettings } from './clients.ts';
 export { connectKafka, type FinishedOffsets, type Kafka, type Partitioner } from './kafka.ts';
-export type { NewPartition, PreparePartitions } from './consume/assignment.ts';
+export type { NewPartition } from './consume/assignment.ts';
 export type { Consumption } from './consume/consumption.ts';
 export type { ConsumeOptions } from './consume/options.ts';
 export type { PartitionLimits } from './consume/partition/limits.ts';
-export type { ConsumptionTotals, OwnedPartition, PartitionLag, PartitionState } from './consume/reports.ts';
+export type { OwnedPartition, PartitionLag, PartitionState } from './consume/reports.ts';
 export type { DueRecord, TrackedRecord, Work } from './consume/partition/tracked-record.ts';
-export type {
-  ExclusivePublisher,
-  ExclusivePublisherOptions,
-  ExclusiveRecord,
-} from './publish/exclusive-publisher.ts';
-export type { Follower, FollowOptions } from './read/follower.ts';
+export type { ExclusivePublisher, ExclusiveRecord } from './publish/exclusive-publisher.ts';
+export type { Follower } from './read/follower.ts';
 export { patiently, startPatience, type Patience } from './admin/patience.ts';
-export type { ClusterReport, GroupReport, TopicDurability, TopicHealth } from './admin/inspect.ts';
+export type { GroupReport, TopicDurability } from './admin/inspect.ts';
 export type { KafkaLog } from './log.ts';
 export { highestOf } from './lag/partition-lag.ts';
-export type { Publisher, PublisherOptions } from './publish/publisher.ts';
+export type { Publisher } from './publish/publisher.ts';
 export {
   lastOfEach,
   readBack,
@@ -25,15 +21,9 @@ export {
   type OutgoingRecord,
   type RecordHeader,
 } from './record.ts';
-export {
-  requestApis,
-  requestOutcomes,
-  type KafkaObserver,
-  type RequestApi,
-  type RequestOutcome,
-} from './observer.ts';
+export { type KafkaObserver, type RequestApi, type RequestOutcome } from './observer.ts';
 export type { Scan, ScanOptions } from './read/scan.ts';
 export type { Tail, TailOptions, TailPart, TailPosition } from './read/tail.ts';
-export type { TopicDescription, TopicReport, TopicSpec } from './admin/topic-spec.ts';
+export type { TopicReport, TopicSpec } from './admin/topic-spec.ts';
 export type { Span } from './consume/unfinished.ts';
 export type { UnreadableBatch } from './unreadable.ts';

@@ -10,7 +10,7 @@ export const requestApis = [
 export type RequestApi = (typeof requestApis)[number];
 
 /** `error`: Kafka answered with an error. `disconnected`: the connection failed before there was an answer. */
-export const requestOutcomes = ['ok', 'error', 'timeout', 'disconnected'] as const;
+const requestOutcomes = ['ok', 'error', 'timeout', 'disconnected'] as const;
 export type RequestOutcome = (typeof requestOutcomes)[number];
 
 /** The functions must not throw. */

@@ -5,7 +5,6 @@ export {
   labelNamesOf,
   pageOf,
   specOf,
-  type ExposedName,
   type LabelsOf,
   type MetricName,
   type NameOf,
@@ -19,5 +18,5 @@ export {
   type RequestRetryReason,
   type RetryReason,
 } from './label-values.ts';
-export { funnel, type Equation, type Term } from './funnel.ts';
+export { funnel, type Term } from './funnel.ts';
 export { services, type MetricSpec, type MetricType, type Page, type Service } from './metric.ts';

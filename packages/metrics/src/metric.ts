@@ -10,12 +10,12 @@ export type Page = '/metrics' | '/metrics/destinations' | '/metrics/sources' | '
 export type MetricType = 'counter' | 'gauge' | 'histogram' | 'summary';
 
 /** A label whose values are all known here. */
-export interface ClosedLabel<Value extends string = string> {
+interface ClosedLabel<Value extends string = string> {
   readonly values: readonly Value[];
 }
 
 /** A label whose values depend on the installation. `bound` says in words how many there can be. */
-export interface BoundedLabel {
+interface BoundedLabel {
   readonly bound: string;
 }
 

@@ -40,7 +40,6 @@ export {
   type RecallKind,
   type RecallMark,
   type RecallProgress,
-  type RecallRecord,
   type RecallRequest,
   type RecallState,
 } from './recall.ts';

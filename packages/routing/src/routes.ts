@@ -23,7 +23,7 @@ export interface FilteredDestinations {
 }
 
 /** The first rule of a filter or sample that an event does not meet. */
-export type CompiledRules = (event: FilterableEvent & SampledEvent) => FilterRule | undefined;
+type CompiledRules = (event: FilterableEvent & SampledEvent) => FilterRule | undefined;
 
 export interface SourceRoutes {
   readonly enabled: readonly Destination[];

@@ -9,14 +9,13 @@ export {
   listen,
 } from './http/server.ts';
 export { createLogTo, type Log } from './log/log.ts';
-export type { Distribution } from './metrics/histogram.ts';
 export { watchConsumption } from './metrics/kafka.ts';
 export { createMetrics, type Counter, type Metrics } from './metrics/metrics.ts';
 export { type MetricsPages, type PageSample } from './metrics/page.ts';
 export { startProbeServer, type Readiness } from './probes/server.ts';
-export { exitCodes, runService } from './life/run.ts';
-export { defineService, Service, type ServiceContext, type ServiceDefinition } from './life/service.ts';
-export { bytes, cidrs, duration, host, httpUrl, port, type Cidr } from './settings/kinds.ts';
+export { runService } from './life/run.ts';
+export { defineService, type ServiceContext } from './life/service.ts';
+export { bytes, duration, host, httpUrl, port, type Cidr } from './settings/kinds.ts';
 export { formatValue, formOf } from './settings/describe.ts';
 export {
   misspelledVariables,

@@ -14,10 +14,4 @@ export {
   type UserDeletion,
 } from './record.ts';
 export { KeyNumbers } from './key-numbers.ts';
-export {
-  openSuppressions,
-  type DeletedUsers,
-  type Deletion,
-  type SuppressedUsers,
-  type Suppressions,
-} from './view.ts';
+export { openSuppressions, type DeletedUsers, type SuppressedUsers, type Suppressions } from './view.ts';

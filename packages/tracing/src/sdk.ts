@@ -26,7 +26,7 @@ import { ExportQueue } from './export-queue.ts';
 import type { SamplerName, TracingOptions } from './options.ts';
 import { formatTraceparent, readTraceparent, type TraceParent } from './traceparent.ts';
 
-export type SpanKind = 'server' | 'client' | 'consumer';
+type SpanKind = 'server' | 'client' | 'consumer';
 
 /** An attribute without a value is left out. */
 export type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;

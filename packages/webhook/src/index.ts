@@ -1,4 +1,4 @@
-export { createAddressPolicy, type AddressPolicy } from './address.ts';
+export { createAddressPolicy } from './address.ts';
 export { classifyError, classifyStatus, type Answer } from './classify.ts';
 export { createNameLookup, type NameLookupOptions } from './dns/lookup.ts';
 export type { NameSettings } from './dns/name-settings.ts';

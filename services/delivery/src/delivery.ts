@@ -22,7 +22,7 @@ export interface Job extends Received {
 }
 
 /** The order of the deliveries of one user (stages/order/order.ts). Jobs without a sequence have none, and are ignored. */
-export interface UserOrder {
+interface UserOrder {
   /** Lets a job wait for earlier ones, then for its lane. */
   arrive(job: Job): void;
   /** The job is delivered, or its dead letter is acknowledged. */

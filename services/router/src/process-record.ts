@@ -64,7 +64,7 @@ export interface ProcessorDependencies {
 
 export type ProcessRecord = (record: TrackedRecord) => Processing;
 
-export type Processing =
+type Processing =
   /** Published, rejected or dropped. Only acknowledgements by Kafka are outstanding. */
   | { readonly outcome: 'processed' }
   /** Waits for a read of the configuration; processed when `until` resolves, or dropped because it was revoked. */

@@ -18,7 +18,7 @@ export interface LabelVariable {
   readonly label: string;
 }
 
-export interface Row {
+interface Row {
   readonly title: string;
   readonly panels: readonly Panel[];
 }
@@ -41,7 +41,7 @@ export interface Panel {
 }
 
 /** Units of Grafana. */
-export type Unit = 'percentunit' | 'short' | 's' | 'bytes' | 'reqps' | 'ops' | 'dtdurations' | 'none';
+type Unit = 'percentunit' | 'short' | 's' | 'bytes' | 'reqps' | 'ops' | 'dtdurations' | 'none';
 
 export interface Thresholds {
   readonly good: 'low' | 'high';

@@ -30,7 +30,7 @@ export function expressionOf({ expr }: Query): string {
   return addMatchers(expr, matchersFor);
 }
 
-export function grafanaDashboard(dashboard: Dashboard): object {
+function grafanaDashboard(dashboard: Dashboard): object {
   const panels = placePanels(dashboard).map(({ title, panel, ...gridPos }, index) =>
     panel
       ? grafanaPanel(panel, index + 1, gridPos)

@@ -5,7 +5,7 @@ import { periodOf, type Period } from '../terminal/times.ts';
 import { openApi, type Api, type ApiContext } from './client.ts';
 
 /** A question before something that cannot be undone. */
-export interface Confirmation<Values> {
+interface Confirmation<Values> {
   readonly question: (values: Values) => string;
   /** The result where the user refuses. */
   readonly refused: Pick<Outcome, 'text' | 'json'>;

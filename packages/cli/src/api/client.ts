@@ -10,7 +10,7 @@ import { linesOf } from './lines.ts';
 import type { Query } from './path.ts';
 
 /** `version` is its ETag. */
-export interface Versioned {
+interface Versioned {
   readonly entry: unknown;
   readonly version: string;
 }
@@ -23,7 +23,7 @@ export interface Page<T> {
   readonly fields?: Readonly<Record<string, unknown>>;
 }
 
-export interface Upload {
+interface Upload {
   readonly content: Readable;
   readonly contentType: string;
   readonly query: Query;

@@ -62,7 +62,7 @@ export function outcomeOf(replay: Replay & Estimated): Outcome {
   return { exitCode, text, json: replay };
 }
 
-export function progressOf(replay: Replay & Estimated): string {
+function progressOf(replay: Replay & Estimated): string {
   const { due, replayed, estimate, state } = replay;
   if (due !== undefined) return `${formatCount(replayed)} of ${countOf(due, nounOf(replay))} replayed`;
   if (state === 'requested') return 'it waits for an earlier replay to the destination';

@@ -49,7 +49,7 @@ export function maskSource(source: Source): Source {
 }
 
 /** `https://example.com/hook?********`: what follows the path of a URL is masked as a whole. */
-export function maskQuery(url: string): string {
+function maskQuery(url: string): string {
   const start = url.search(/[?#]/);
   return start < 0 ? url : `${url.slice(0, start)}?${secretMask}`;
 }

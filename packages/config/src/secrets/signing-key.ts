@@ -10,7 +10,7 @@ const seedBytes = 32;
 const pkcs8 = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 /** A public key as a JSON Web Key (RFC 8037). `kid` is its thumbprint (RFC 7638). */
-export interface PublicJwk {
+interface PublicJwk {
   readonly kty: 'OKP';
   readonly crv: 'Ed25519';
   readonly x: string;

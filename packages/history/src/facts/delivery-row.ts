@@ -40,7 +40,7 @@ export interface DeliveryState {
 }
 
 /** The position of the latest record, which holds the body. */
-export interface BodyPlace {
+interface BodyPlace {
   readonly topic: string;
   readonly partition: number;
   readonly offset: number;

@@ -31,7 +31,7 @@ export const attemptColumns =
   'latency_ms AS latencyMs, outcome, attempts.reason AS reason, attempts.next_due_at AS nextDueAt, urls';
 
 /** Of the deliveries of one messageId. */
-export const ofEventLimits = { returned: 500, read: 5_000 };
+const ofEventLimits = { returned: 500, read: 5_000 };
 
 export function deliveryQueries(db: DatabaseSync) {
   const find = db.prepare(`SELECT ${counted} FROM deliveries WHERE id = ?`);

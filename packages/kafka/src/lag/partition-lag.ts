@@ -10,7 +10,7 @@
 import type { KnownEnds } from './known-ends.ts';
 
 /** A record that is received and not finished. */
-export interface UnfinishedRecord {
+interface UnfinishedRecord {
   readonly offset: number;
   readonly timestamp: number;
   /** When it is due, for a record of a retry topic. */
@@ -45,7 +45,7 @@ export interface Lag {
 }
 
 /** A partition that was read to its end this long ago may have new records. */
-export const endKnownForMs = 15_000;
+const endKnownForMs = 15_000;
 
 const none: Lag = { ageMs: 0, lateMs: 0 };
 

@@ -12,7 +12,7 @@ export interface TokenServer extends OAuthClient {
 }
 
 /** From connecting to the end of the answer. Below the library's time limit for connecting to a broker. */
-export const requestTimeoutMs = 5_000;
+const requestTimeoutMs = 5_000;
 const maxAnswerBytes = 256 * 1024;
 
 /** @throws TailraceError `kafka-token-unavailable`, whose message never contains the secret or a token */

@@ -20,7 +20,7 @@ export interface FetchedRecord {
   readonly unreadable?: Unreadable;
 }
 
-export interface BatchContext {
+interface BatchContext {
   readonly producerId: string;
   readonly inTransaction: boolean;
 }

@@ -10,7 +10,7 @@ import { watchProcess } from '../metrics/process.ts';
 import { Service, type ServiceDefinition, type ServiceProperties } from './service.ts';
 import { misspelledVariables, readSettings, type Environment, type SettingsOf } from '../settings/read.ts';
 
-export const exitCodes = {
+const exitCodes = {
   stopped: 0,
   failed: 1,
   /** EX_CONFIG of sysexits.h: a restart without a change fails again. */

@@ -22,7 +22,7 @@ export interface Metrics {
 type Read<Name extends NameOf<'counter' | 'gauge'>> = () => number | Iterable<Sample<LabelsOf<Name>>>;
 
 /** One value of a counter or gauge with labels. */
-export interface Sample<Labels> {
+interface Sample<Labels> {
   readonly labels: Labels;
   readonly value: number;
 }

@@ -7,7 +7,7 @@ import type { LookupAddress } from 'node:dns';
 import { isIP, isIPv4 } from 'node:net';
 import { hostname as ownName, networkInterfaces } from 'node:os';
 
-export interface NameFiles {
+interface NameFiles {
   readonly hosts: string;
   readonly resolvConf: string;
   readonly nsswitch: string;

@@ -74,7 +74,7 @@ function loopbackOf(name: string): readonly LookupAddress[] | undefined {
 }
 
 /** The full names to try for a name, in the order of resolv.conf(5). */
-export function candidatesOf(
+function candidatesOf(
   hostname: string,
   { search, ndots }: Pick<NameSettings, 'search' | 'ndots'>,
 ): readonly string[] {

@@ -40,7 +40,7 @@ declare module 'fastify' {
 }
 
 /** A session that stands for a token. */
-export interface TokenSession {
+interface TokenSession {
   /** The SHA-256 of the token. */
   readonly digest: Buffer;
   /** The id in the token; undefined for a token of the settings. */

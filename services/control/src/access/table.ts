@@ -17,7 +17,7 @@ import { shared, type SharedName } from './shared.ts';
  * - `delivery`, `replay`: the handler answers 404 for one that the token does not reach, and starts none beyond its limits.
  * - `closed`: nothing; the route is for unlimited tokens.
  */
-export type Reach =
+type Reach =
   | 'open'
   | 'source'
   | 'destination'

@@ -10,7 +10,7 @@ import { lookUpSource, sourceReference } from '@tailrace/routing';
 import type { TopicNames } from '@tailrace/topology';
 import { scanUntil } from '../records/deadline.ts';
 
-export type EventOutcome =
+type EventOutcome =
   | 'rejected'
   /** The router has not finished it. */
   | 'not-routed'
@@ -19,7 +19,7 @@ export type EventOutcome =
   | 'not-searched'
   | 'unknown';
 
-export interface Rejected {
+interface Rejected {
   readonly code: string;
   readonly message: string;
   /** Milliseconds since the epoch. */

@@ -1,7 +1,7 @@
 /** The action and the target of a request in the audit log, which `audit/` writes. */
 import type { FastifyRequest } from 'fastify';
 
-export interface AuditEntry {
+interface AuditEntry {
   /** For example `source.update`. */
   readonly action: string;
   /** For example `source/web`. */

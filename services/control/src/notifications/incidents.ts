@@ -34,9 +34,9 @@ export interface Facts {
 
 const minuteMs = 60_000;
 /** For how long a destination fails before it is told. */
-export const failingForMs = 10 * minuteMs;
+const failingForMs = 10 * minuteMs;
 /** Dead letters are over when there were no further ones for this time. */
-export const withoutDeadMs = 60 * minuteMs;
+const withoutDeadMs = 60 * minuteMs;
 const defaultSilence = '1h';
 /** Older silence is not told: the source is not used any more, or it was told by a notification that is deleted. */
 const longestSilenceMs = 7 * 24 * 60 * minuteMs;

@@ -261,7 +261,7 @@ export class Notifier {
   }
 }
 
-export function channelOf({ destination, email }: Notification): 'destination' | 'webhook' | 'email' {
+function channelOf({ destination, email }: Notification): 'destination' | 'webhook' | 'email' {
   if (email) return 'email';
   return destination === undefined ? 'webhook' : 'destination';
 }

@@ -1,7 +1,7 @@
 /** The changes of the configuration that have not been reported, from the topic `config`. */
 import type { ConsumedRecord, Kafka } from '@tailrace/kafka';
 
-export interface ConfigEntryChange {
+interface ConfigEntryChange {
   /** `source`, `destination`; a later release may add others. */
   readonly kind: string;
   readonly id: string;

@@ -7,7 +7,7 @@ import type { DeadLetterCount } from './dead-letters.ts';
 import type { Streak } from './receiver-health.ts';
 import type { TransformFailures } from './transform-failures.ts';
 
-export const operationalEvents = [
+const operationalEvents = [
   'destination.failing',
   'destination.recovered',
   'destination.disabling',

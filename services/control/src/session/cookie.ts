@@ -7,9 +7,9 @@
 import { TailraceError } from '@tailrace/errors';
 import type { FastifyRequest } from 'fastify';
 
-export const sessionCookie = 'tailrace_session';
+const sessionCookie = 'tailrace_session';
 /** Pages of other origins cannot set this header without a preflight request, which is never permitted. */
-export const consoleHeader = 'x-tailrace-console';
+const consoleHeader = 'x-tailrace-console';
 
 type Asked = Pick<FastifyRequest, 'headers' | 'host' | 'method' | 'protocol'>;
 

@@ -33,7 +33,7 @@ export interface ApiRequest {
   readonly token?: string | null;
 }
 
-export interface ApiResponse {
+interface ApiResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;

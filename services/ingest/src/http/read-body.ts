@@ -8,7 +8,7 @@ import type { MemoryShare } from '../memory/budget.ts';
  * How much of a body beyond its limit is read and discarded before the request is refused. A sender whose
  * connection is cut during a write would not see the response, and would send everything again.
  */
-export const maxDiscardedBytes = 1024 * 1024;
+const maxDiscardedBytes = 1024 * 1024;
 
 /** A body that is being read. */
 export interface Reading {

@@ -16,7 +16,7 @@ export interface Operation extends JsonObject {
 }
 
 /** The name of a route in metrics. */
-export type RouteName = LabelsOf<'tailrace_ingest_responses_total'>['route'];
+type RouteName = LabelsOf<'tailrace_ingest_responses_total'>['route'];
 
 export interface Route {
   /** All forms of a path share it. */
@@ -34,13 +34,13 @@ export interface Route {
   ) => Answer | Promise<Answer>;
 }
 
-export interface Target {
+interface Target {
   readonly query: URLSearchParams;
   /** The decoded segment for each `{name}` of the path. */
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-export interface Match {
+interface Match {
   readonly route: Route;
   readonly target: Target;
 }

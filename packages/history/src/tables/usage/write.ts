@@ -7,7 +7,7 @@ import { parseInstant } from '@tailrace/events';
 import { maxStoredLength, type EventUsage, type UsageRecord } from '@tailrace/records';
 
 /** Names of a source and day that are counted one by one; as many as a router publishes. */
-export const maxNamesPerDay = 500;
+const maxNamesPerDay = 500;
 /** The name under which all others are counted. */
 export const otherName = '';
 /** Sources and days whose number of names is kept in memory. */

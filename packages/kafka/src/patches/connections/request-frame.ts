@@ -11,7 +11,7 @@ interface Encoded {
   readonly buffer: Buffer;
 }
 
-export interface FramedRequest {
+interface FramedRequest {
   readonly correlationId: number;
   readonly clientId: string;
   readonly request: {

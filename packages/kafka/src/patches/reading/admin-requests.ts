@@ -21,7 +21,7 @@ export interface TopicEnds {
   readonly partitions: Library.SeekEntry[];
 }
 
-export interface Place {
+interface Place {
   readonly topic: string;
   readonly partition: number;
   readonly offset: number;

@@ -38,7 +38,7 @@ export function withBuiltIn(current: Pick<ConfigSnapshot, 'source' | 'sources'>)
  *
  * @throws TailraceError `not-found`; `conflict` for the built-in source
  */
-export function loadStoredSource(current: Pick<ConfigSnapshot, 'source' | 'version'>, id: string): Source {
+function loadStoredSource(current: Pick<ConfigSnapshot, 'source' | 'version'>, id: string): Source {
   const source = loadSource(current, id);
   if (id !== builtInSource.id || current.version('source', id) !== undefined) return source;
   throw new TailraceError('conflict', `The source ${JSON.stringify(id)} is built in and cannot be changed.`);

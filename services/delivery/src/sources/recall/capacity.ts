@@ -6,7 +6,7 @@ import type { Budget } from './budget.ts';
 import type { Entry } from './part.ts';
 
 /** Why deliveries are recalled. */
-export type Cause =
+type Cause =
   | { readonly kind: 'recovery' }
   /** The deliveries that waited while the destination was paused are recalled too, as by a request. */
   | { readonly kind: 'resume' }
