@@ -17,7 +17,7 @@ export async function startFailure(
 }
 
 /** The last lines of `text`, indented. */
-export function lastLines(text: string, count = 15): string {
-  const lines = text.trimEnd().split('\n').slice(-count);
+export function lastLines(text: string): string {
+  const lines = text.trimEnd().split('\n').slice(-15);
   return lines.map((line) => `  ${line}`).join('\n');
 }

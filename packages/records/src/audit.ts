@@ -54,15 +54,12 @@ const maxValueLength = 1_000;
 const maxTextLength = 300;
 
 /** A record that happens now, cut to its bounds: about 100 KB at most, and usually below 1 KB. */
-export function newAudit(
-  record: Omit<AuditRecord, 'id' | 'at' | 'moreChanges'>,
-  now = Date.now(),
-): AuditRecord {
+export function newAudit(record: Omit<AuditRecord, 'id' | 'at' | 'moreChanges'>): AuditRecord {
   const { changes, target, action, actor } = record;
   return {
     ...record,
     id: randomUUID(),
-    at: new Date(now).toISOString(),
+    at: new Date().toISOString(),
     action: action.slice(0, maxTextLength),
     target: target?.slice(0, maxTextLength),
     actor: { ...actor, name: actor.name.slice(0, maxTextLength) },

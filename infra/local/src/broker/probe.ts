@@ -29,10 +29,10 @@ export async function untilReady(
   return 'over';
 }
 
-/** The number of brokers that the one at `host:port` knows. 0 where it does not respond within `timeoutMs`. */
-export async function countBrokers(host: string, port: number, timeoutMs = 2_000): Promise<number> {
+/** The number of brokers that the one at `host:port` knows. 0 where it does not respond within two seconds. */
+export async function countBrokers(host: string, port: number): Promise<number> {
   const socket = connect({ host, port });
-  socket.setTimeout(timeoutMs, () => socket.destroy());
+  socket.setTimeout(2_000, () => socket.destroy());
   socket.write(metadataRequest);
   let answer = Buffer.alloc(0);
   try {

@@ -32,7 +32,8 @@ const headersOfAll = {
 const yearS = 31_536_000;
 const hidden = { schema: { hide: true } };
 
-export function serveConsole(app: FastifyInstance, files = readConsole()): void {
+export function serveConsole(app: FastifyInstance): void {
+  const files = readConsole();
   const send = (request: FastifyRequest, reply: FastifyReply, file: ConsoleFile): FastifyReply => {
     reply.headers(headersOfAll);
     reply.header('cache-control', file.isImmutable ? `public, max-age=${yearS}, immutable` : 'no-cache');

@@ -16,7 +16,6 @@ export interface AttemptLogOptions {
   readonly which: LogAttempts;
   /** The totals of all destinations, since the start of the process. */
   readonly totals: DeliveryCounts;
-  readonly summaryEveryMs?: number;
 }
 
 const mostNamed = 5;
@@ -44,7 +43,7 @@ export class AttemptLog {
     this.#timer = setInterval(() => {
       this.#summarise();
       this.#reportTimeouts();
-    }, options.summaryEveryMs ?? minuteMs).unref();
+    }, minuteMs).unref();
   }
 
   attempted(attempt: AttemptRecord, traceparent?: string): void {

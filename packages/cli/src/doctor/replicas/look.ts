@@ -117,15 +117,12 @@ export async function request(
 }
 
 /** As `request`, but asks again where it is refused: network policies may let a new pod in seconds after it has started. */
-export async function requestPatiently(
-  url: string,
-  timeoutMs = responseTimeoutMs,
-): Promise<Response | string> {
-  const until = performance.now() + timeoutMs;
-  let response = await request(url, timeoutMs);
+export async function requestPatiently(url: string): Promise<Response | string> {
+  const until = performance.now() + responseTimeoutMs;
+  let response = await request(url);
   while (response === refused && performance.now() < until) {
     await wait(againAfterMs);
-    response = await request(url, timeoutMs);
+    response = await request(url);
   }
   return response;
 }

@@ -26,8 +26,8 @@ const fields: Readonly<Record<EventType, object>> = {
   delete: {},
 };
 
-function sampleEvent(type: EventType, now = Date.now()): TailraceEvent {
-  const timestamp = formatInstant(now);
+function sampleEvent(type: EventType): TailraceEvent {
+  const timestamp = formatInstant(Date.now());
   const messageId = 'test';
   const common = { userId: 'test-user', timestamp, receivedAt: timestamp, messageId, context };
   return { ...common, ...fields[type], type } as TailraceEvent;
