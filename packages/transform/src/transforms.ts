@@ -1,10 +1,12 @@
 /**
  * Runs transforms in threads, so that none holds up the event loop of its service.
  *
- * Owners take turns, one run each, and the runs of an owner are made in their order. A run that uses too much CPU time is ended in its
- * thread. One that does not even end then, inside a function of QuickJS that takes long, ends with its thread. After a run that was too long
- * its owner is a suspect, until a number of runs in a row have ended in time. So a script costs the others one run, and then shares a thread
- * with suspects alone.
+ * Sources take turns by the CPU time of their runs (deficit round robin, paid afterwards), so that the events of one do not wait for the
+ * flood of another. In the turn of a source its owners take turns, one run each. The runs of an owner for a source are made in their order.
+ *
+ * A run that uses too much CPU time is ended in its thread. One that does not even end then, inside a function of QuickJS that takes long,
+ * ends with its thread. After a run that was too long its owner is a suspect, until a number of runs in a row have ended in time. So a script
+ * costs the others one run, and then shares a thread with suspects alone.
  *
  * Suspects do not wait for each other for long, because what waits is not committed: what would is not run, and fails.
  */
@@ -12,15 +14,27 @@ import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { ready, type TransformResult, type TransformRun } from './run.ts';
 
-/** What an owner waits for. */
-interface Owner {
+/** What a source waits for. */
+interface Source {
   readonly id: string;
+  /** By owner. */
+  readonly queues: Map<string, Queue>;
+  /** Those with runs that wait, in the order of their turns. */
+  readonly turns: Set<Queue>;
+  /** The milliseconds that are left of its turn. Negative where its runs have used more. */
+  left: number;
+}
+
+/** The runs of an owner for a source. */
+interface Queue {
+  readonly owner: string;
+  readonly source: Source;
   readonly waiting: Job[];
   /** The thread that has runs of it. */
   thread: Thread | undefined;
   running: number;
-  /** Undefined where it is trusted. */
-  suspicion: Suspicion | undefined;
+  /** CPU time of its latest run. */
+  latestMs: number;
 }
 
 /** Why an owner is a suspect. */
@@ -39,9 +53,16 @@ interface Suspicion {
 
 interface Job {
   readonly run: TransformRun;
-  readonly owner: Owner;
+  readonly queue: Queue;
   readonly since: number;
   readonly end: (result: TransformResult) => void;
+}
+
+/** What follows for a job: it fails without a run, or runs in the thread. */
+interface Next {
+  readonly job: Job;
+  readonly thread: Thread;
+  readonly failure: TransformResult | undefined;
 }
 
 export interface TransformsOptions {
@@ -53,8 +74,12 @@ export interface TransformsOptions {
   readonly onThreadEnded?: () => void;
 }
 
-/** Sent ahead to a thread, so that it does not wait for the event loop of the service between two runs. */
-const ahead = 4;
+/** Sent ahead to a thread, so that it does not wait for the event loop of the service between two runs; fewer of slow ones. */
+const ahead = { runs: 4, ms: 4 };
+/** Of one turn of a source. */
+const quantumMs = 1;
+/** What a run costs beside its CPU time: the event loop of the service, and at times the script is loaded. */
+const runCostMs = 0.1;
 /** In time and in a row; after one that was so long that it has held up others. */
 const runsToTrust = 20;
 const runsToTrustAfterHarm = 1_000;
@@ -69,10 +94,13 @@ const ticksMs = 100;
 const restartMs = 1_000;
 
 export class Transforms {
-  readonly #owners = new Map<string, Owner>();
-  /** Owners with runs that wait, in the order of their turns. */
-  readonly #turns = new Set<Owner>();
+  readonly #sources = new Map<string, Source>();
+  /** Sources with runs that wait, in the order of their turns. */
+  readonly #turns = new Set<Source>();
+  /** By owner. */
+  readonly #suspicions = new Map<string, Suspicion>();
   readonly #threads: readonly Thread[];
+  readonly #stuckAfterMs: number;
   #isClosed = false;
 
   constructor({
@@ -80,6 +108,7 @@ export class Transforms {
     stuckAfterMs = 500,
     onThreadEnded = () => undefined,
   }: TransformsOptions = {}) {
+    this.#stuckAfterMs = stuckAfterMs;
     const newThread = (isForSuspects: boolean): Thread =>
       new Thread({
         isForSuspects,
@@ -98,21 +127,16 @@ export class Transforms {
   /** Never rejects. After {@link close} it does not settle. */
   run(run: TransformRun): Promise<TransformResult> {
     return new Promise((end) => {
-      const { owner: id } = run;
-      let owner = this.#owners.get(id);
-      if (!owner) {
-        owner = { id, waiting: [], thread: undefined, running: 0, suspicion: undefined };
-        this.#owners.set(id, owner);
-      }
-      owner.waiting.push({ run, owner, since: performance.now(), end });
-      this.#turns.add(owner);
+      const queue = this.#queueOf(run);
+      queue.waiting.push({ run, queue, since: performance.now(), end });
+      this.#wait(queue);
       this.#fill();
     });
   }
 
   /** Whether the latest runs of the owner have taken too long. */
-  isSuspect(id: string): boolean {
-    return this.#owners.get(id)?.suspicion !== undefined;
+  isSuspect(owner: string): boolean {
+    return this.#suspicions.has(owner);
   }
 
   async close(): Promise<void> {
@@ -124,26 +148,53 @@ export class Transforms {
     return this.close();
   }
 
+  #queueOf({ owner, source: id = owner }: TransformRun): Queue {
+    let source = this.#sources.get(id);
+    if (!source) {
+      source = { id, queues: new Map(), turns: new Set(), left: quantumMs };
+      this.#sources.set(id, source);
+    }
+    let queue = source.queues.get(owner);
+    if (!queue) {
+      queue = { owner, source, waiting: [], thread: undefined, running: 0, latestMs: 0 };
+      source.queues.set(owner, queue);
+    }
+    return queue;
+  }
+
+  #wait(queue: Queue): void {
+    queue.source.turns.add(queue);
+    this.#turns.add(queue.source);
+  }
+
   #fill(): void {
     if (this.#isClosed) return;
-    for (const owner of this.#turns) {
+    for (const source of this.#turns) {
       if (this.#threads.every(isFull)) break;
-      const [job] = owner.waiting;
-      const failure = job && failureBefore(job);
-      const forSuspects = owner.suspicion !== undefined;
-      const thread = owner.thread ?? this.#leastBusy(forSuspects);
-      // What is sent to another thread before the earlier runs have ended would overtake them.
-      if (!failure && (thread.isForSuspects !== forSuspects || isFull(thread))) continue;
-      owner.waiting.shift();
-      this.#turns.delete(owner);
-      if (owner.waiting.length > 0) this.#turns.add(owner);
-      if (failure) job.end(failure);
-      else if (job) {
-        owner.thread = thread;
-        owner.running += 1;
-        thread.run(job);
-      }
+      const next = this.#nextOf(source);
+      if (!next) continue;
+      // Its next turn is the last one of this loop.
+      this.#turns.delete(source);
+      this.#turns.add(source);
+      if (source.left <= 0) source.left += quantumMs;
+      else this.#start(next);
     }
+  }
+
+  /** The first queue of the source of which a run can start, or fail without one. */
+  #nextOf(source: Source): Next | undefined {
+    for (const queue of source.turns) {
+      const [job] = queue.waiting;
+      if (!job) continue;
+      const suspicion = this.#suspicions.get(queue.owner);
+      const failure = failureBefore(job, suspicion);
+      const forSuspects = suspicion !== undefined;
+      const thread = queue.thread ?? this.#leastBusy(forSuspects);
+      // What is sent to another thread before the earlier runs have ended would overtake them.
+      if (failure || (thread.isForSuspects === forSuspects && !isFull(thread)))
+        return { job, thread, failure };
+    }
+    return undefined;
   }
 
   #leastBusy(forSuspects: boolean): Thread {
@@ -151,38 +202,68 @@ export class Transforms {
     return able.reduce((least, thread) => (thread.running < least.running ? thread : least));
   }
 
-  #ended({ run, owner, end }: Job, result: TransformResult): void {
-    this.#left(owner);
-    owner.suspicion = suspicionAfter(owner.suspicion, run.code, result);
-    if (owner.running === 0 && owner.waiting.length === 0 && !owner.suspicion) this.#owners.delete(owner.id);
+  #start({ job, thread, failure }: Next): void {
+    const { queue } = job;
+    const { source, waiting } = queue;
+    waiting.shift();
+    source.turns.delete(queue);
+    if (waiting.length > 0) source.turns.add(queue);
+    if (source.turns.size === 0) this.#turns.delete(source);
+    if (failure) {
+      this.#forgetIfIdle(queue);
+      job.end(failure);
+      return;
+    }
+    queue.thread = thread;
+    queue.running += 1;
+    thread.run(job);
+  }
+
+  #ended({ run, queue, end }: Job, result: TransformResult): void {
+    this.#left(queue);
+    queue.latestMs = result === stuck ? this.#stuckAfterMs : result.cpuMs;
+    queue.source.left -= runCostMs + queue.latestMs;
+    const suspicion = suspicionAfter(this.#suspicions.get(queue.owner), run.code, result);
+    if (suspicion) this.#suspicions.set(queue.owner, suspicion);
+    else this.#suspicions.delete(queue.owner);
+    this.#forgetIfIdle(queue);
     end(result);
     this.#fill();
   }
 
-  #left(owner: Owner): void {
-    owner.running -= 1;
-    if (owner.running === 0) owner.thread = undefined;
+  #left(queue: Queue): void {
+    queue.running -= 1;
+    if (queue.running === 0) queue.thread = undefined;
+  }
+
+  #forgetIfIdle({ owner, source, running, waiting }: Queue): void {
+    if (running > 0 || waiting.length > 0) return;
+    source.queues.delete(owner);
+    if (source.queues.size === 0) this.#sources.delete(source.id);
   }
 
   /** The jobs that it has not answered are run again, but not the one that has ended it. */
   #threadEnded(jobs: readonly Job[], stuckJob: Job | undefined): void {
     for (const job of jobs.toReversed()) {
       if (job === stuckJob) continue;
-      this.#left(job.owner);
-      job.owner.waiting.unshift(job);
-      this.#turns.add(job.owner);
+      this.#left(job.queue);
+      job.queue.waiting.unshift(job);
+      this.#wait(job.queue);
     }
     if (stuckJob) this.#ended(stuckJob, stuck);
     else this.#fill();
   }
 }
 
-function isFull({ running }: Thread): boolean {
-  return running >= ahead;
+function isFull({ running, expectedMs }: Thread): boolean {
+  return running >= ahead.runs || expectedMs >= ahead.ms;
 }
 
 /** Why it is not run, if it is not. */
-function failureBefore({ run: { code }, owner: { suspicion }, since }: Job): TransformResult | undefined {
+function failureBefore(
+  { run: { code }, since }: Job,
+  suspicion: Suspicion | undefined,
+): TransformResult | undefined {
   if (!suspicion) return undefined;
   const now = performance.now();
   if (suspicion.code === code && now < suspicion.restsUntil) return resting;
@@ -260,9 +341,14 @@ class Thread {
     return this.#jobs.length;
   }
 
+  /** What it has to do, as far as earlier runs show. */
+  get expectedMs(): number {
+    return this.#jobs.reduce((sum, { queue }) => sum + queue.latestMs, 0);
+  }
+
   run(job: Job): void {
     this.#jobs.push(job);
-    const { owner: _owner, ...run } = job.run;
+    const { owner: _owner, source: _source, ...run } = job.run;
     this.#worker ??= this.#start();
     this.#worker.postMessage(run);
     this.#timer ??= setInterval(() => {
