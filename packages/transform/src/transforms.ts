@@ -14,13 +14,11 @@ import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { ready, type TransformResult, type TransformRun } from './run.ts';
 
-/** What a source waits for. */
+/** Whose turn it is. */
 interface Source {
   readonly id: string;
   /** By owner. */
   readonly queues: Map<string, Queue>;
-  /** Those with runs that wait, in the order of their turns. */
-  readonly turns: Set<Queue>;
   /** The milliseconds that are left of its turn. Negative where its runs have used more. */
   left: number;
 }
@@ -58,11 +56,11 @@ interface Job {
   readonly end: (result: TransformResult) => void;
 }
 
-/** What follows for a job: it fails without a run, or runs in the thread. */
-interface Next {
-  readonly job: Job;
-  readonly thread: Thread;
-  readonly failure: TransformResult | undefined;
+/** Threads, and what waits for them. */
+interface Crew {
+  readonly threads: readonly Thread[];
+  /** Sources in the order of their turns, each with its queues in that of theirs. */
+  readonly turns: Map<Source, Set<Queue>>;
 }
 
 export interface TransformsOptions {
@@ -95,11 +93,10 @@ const restartMs = 1_000;
 
 export class Transforms {
   readonly #sources = new Map<string, Source>();
-  /** Sources with runs that wait, in the order of their turns. */
-  readonly #turns = new Set<Source>();
   /** By owner. */
   readonly #suspicions = new Map<string, Suspicion>();
-  readonly #threads: readonly Thread[];
+  readonly #forTrusted: Crew;
+  readonly #forSuspects: Crew;
   readonly #stuckAfterMs: number;
   #isClosed = false;
 
@@ -109,9 +106,8 @@ export class Transforms {
     onThreadEnded = () => undefined,
   }: TransformsOptions = {}) {
     this.#stuckAfterMs = stuckAfterMs;
-    const newThread = (isForSuspects: boolean): Thread =>
+    const newThread = (): Thread =>
       new Thread({
-        isForSuspects,
         stuckAfterMs,
         onResult: (job, result) => {
           this.#ended(job, result);
@@ -121,7 +117,8 @@ export class Transforms {
           this.#threadEnded(jobs, stuckJob);
         },
       });
-    this.#threads = [...Array.from({ length: threads }, () => newThread(false)), newThread(true)];
+    this.#forTrusted = { threads: Array.from({ length: threads }, newThread), turns: new Map() };
+    this.#forSuspects = { threads: [newThread()], turns: new Map() };
   }
 
   /** Never rejects. After {@link close} it does not settle. */
@@ -141,17 +138,21 @@ export class Transforms {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    await Promise.all(this.#threads.map((thread) => thread.close()));
+    await Promise.all(this.#crews.flatMap(({ threads }) => threads.map((thread) => thread.close())));
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
 
+  get #crews(): readonly Crew[] {
+    return [this.#forTrusted, this.#forSuspects];
+  }
+
   #queueOf({ owner, source: id = owner }: TransformRun): Queue {
     let source = this.#sources.get(id);
     if (!source) {
-      source = { id, queues: new Map(), turns: new Set(), left: quantumMs };
+      source = { id, queues: new Map(), left: quantumMs };
       this.#sources.set(id, source);
     }
     let queue = source.queues.get(owner);
@@ -163,72 +164,70 @@ export class Transforms {
   }
 
   #wait(queue: Queue): void {
-    queue.source.turns.add(queue);
-    this.#turns.add(queue.source);
+    const { turns } = this.isSuspect(queue.owner) ? this.#forSuspects : this.#forTrusted;
+    turns.set(queue.source, (turns.get(queue.source) ?? new Set<Queue>()).add(queue));
+  }
+
+  #leave(queue: Queue): void {
+    for (const { turns } of this.#crews) {
+      const queues = turns.get(queue.source);
+      if (queues?.delete(queue) && queues.size === 0) turns.delete(queue.source);
+    }
   }
 
   #fill(): void {
     if (this.#isClosed) return;
-    for (const source of this.#turns) {
-      if (this.#threads.every(isFull)) break;
-      const next = this.#nextOf(source);
-      if (!next) continue;
-      // Its next turn is the last one of this loop.
-      this.#turns.delete(source);
-      this.#turns.add(source);
-      if (source.left <= 0) source.left += quantumMs;
-      else this.#start(next);
+    for (const { threads, turns } of this.#crews) {
+      for (const [source, queues] of turns) {
+        const free = threads.filter((thread) => !isFull(thread));
+        if (free.length === 0) break;
+        const queue = firstFor(free, queues);
+        if (!queue) continue;
+        // Its next turn is the last one of this loop.
+        turns.delete(source);
+        turns.set(source, queues);
+        if (source.left <= 0) source.left += quantumMs;
+        else this.#start(queue, queue.thread ?? leastBusy(free));
+      }
     }
   }
 
-  /** The first queue of the source of which a run can start, or fail without one. */
-  #nextOf(source: Source): Next | undefined {
-    for (const queue of source.turns) {
-      const [job] = queue.waiting;
-      if (!job) continue;
-      const suspicion = this.#suspicions.get(queue.owner);
-      const failure = failureBefore(job, suspicion);
-      const forSuspects = suspicion !== undefined;
-      const thread = queue.thread ?? this.#leastBusy(forSuspects);
-      // What is sent to another thread before the earlier runs have ended would overtake them.
-      if (failure || (thread.isForSuspects === forSuspects && !isFull(thread)))
-        return { job, thread, failure };
-    }
-    return undefined;
-  }
-
-  #leastBusy(forSuspects: boolean): Thread {
-    const able = this.#threads.filter(({ isForSuspects }) => isForSuspects === forSuspects);
-    return able.reduce((least, thread) => (thread.running < least.running ? thread : least));
-  }
-
-  #start({ job, thread, failure }: Next): void {
-    const { queue } = job;
-    const { source, waiting } = queue;
-    waiting.shift();
-    source.turns.delete(queue);
-    if (waiting.length > 0) source.turns.add(queue);
-    if (source.turns.size === 0) this.#turns.delete(source);
+  #start(queue: Queue, thread: Thread): void {
+    const job = queue.waiting.shift();
+    this.#leave(queue);
+    if (queue.waiting.length > 0) this.#wait(queue);
+    const failure = job && failureBefore(job, this.#suspicions.get(queue.owner));
     if (failure) {
       this.#forgetIfIdle(queue);
       job.end(failure);
-      return;
+    } else if (job) {
+      queue.thread = thread;
+      queue.running += 1;
+      thread.run(job);
     }
-    queue.thread = thread;
-    queue.running += 1;
-    thread.run(job);
   }
 
   #ended({ run, queue, end }: Job, result: TransformResult): void {
     this.#left(queue);
     queue.latestMs = result === stuck ? this.#stuckAfterMs : result.cpuMs;
     queue.source.left -= runCostMs + queue.latestMs;
-    const suspicion = suspicionAfter(this.#suspicions.get(queue.owner), run.code, result);
-    if (suspicion) this.#suspicions.set(queue.owner, suspicion);
-    else this.#suspicions.delete(queue.owner);
+    this.#suspect(queue.owner, suspicionAfter(this.#suspicions.get(queue.owner), run.code, result));
     this.#forgetIfIdle(queue);
     end(result);
     this.#fill();
+  }
+
+  #suspect(owner: string, suspicion: Suspicion | undefined): void {
+    const before = this.isSuspect(owner);
+    if (suspicion) this.#suspicions.set(owner, suspicion);
+    else this.#suspicions.delete(owner);
+    if (before === this.isSuspect(owner)) return;
+    for (const { queues } of this.#sources.values()) {
+      const queue = queues.get(owner);
+      if (!queue || queue.waiting.length === 0) continue;
+      this.#leave(queue);
+      this.#wait(queue);
+    }
   }
 
   #left(queue: Queue): void {
@@ -253,6 +252,16 @@ export class Transforms {
     if (stuckJob) this.#ended(stuckJob, stuck);
     else this.#fill();
   }
+}
+
+/** What is sent to another thread before the earlier runs have ended would overtake them. */
+function firstFor(free: readonly Thread[], queues: Iterable<Queue>): Queue | undefined {
+  for (const queue of queues) if (!queue.thread || free.includes(queue.thread)) return queue;
+  return undefined;
+}
+
+function leastBusy(threads: readonly Thread[]): Thread {
+  return threads.reduce((least, thread) => (thread.running < least.running ? thread : least));
 }
 
 function isFull({ running, expectedMs }: Thread): boolean {
@@ -309,7 +318,6 @@ function suspicionAfter(
 }
 
 interface ThreadOptions {
-  readonly isForSuspects: boolean;
   readonly stuckAfterMs: number;
   readonly onResult: (job: Job, result: TransformResult) => void;
   /** Called with the jobs that it has not answered, in their order, and the one of them that has ended it. */
@@ -331,10 +339,6 @@ class Thread {
 
   constructor(options: ThreadOptions) {
     this.#options = options;
-  }
-
-  get isForSuspects(): boolean {
-    return this.#options.isForSuspects;
   }
 
   get running(): number {
