@@ -1,6 +1,6 @@
 /**
- * What a transform that loops costs other destinations, through all services: single calls to destinations with and without a transform, beside
- * calls to another source whose transform filters them, and beside as many whose transform loops, in turns.
+ * What a transform that loops costs other destinations, through all services: single calls to destinations with and without a transform, alone,
+ * beside calls of another source whose transform throws, which become dead letters too, and beside as many whose transform loops, in turns.
  * `node test/bench/transforms-beside.ts [seconds of a turn]`.
  */
 import { randomBytes } from 'node:crypto';
@@ -16,18 +16,12 @@ const sharedSecret = randomBytes(16).toString('hex');
 /** The first turn is a warm-up. */
 const turns = [
   'loops',
-  'filters',
-  'loops',
-  'loops',
-  'filters',
-  'filters',
-  'loops',
-  'loops',
-  'filters',
+  ...(['alone', 'throws', 'loops', 'loops', 'throws', 'alone', 'throws', 'loops', 'alone'] as const),
 ] as const;
+type Kind = (typeof turns)[number];
 const codes: Readonly<Record<string, string>> = {
   shaped: '(event) => ({ ...event })',
-  filters: '() => null',
+  throws: "() => { throw new Error('no'); }",
   loops: '() => { for (;;); }',
 };
 const measured = ['plain', 'shaped'] as const;
@@ -38,10 +32,8 @@ const arriveWithinMs = 60_000;
 
 type Latencies = Record<(typeof measured)[number], number[]>;
 
-interface Results {
-  readonly filters: Latencies;
-  readonly loops: Latencies;
-  readonly faults: readonly string[];
+interface Results extends Record<Kind, Latencies> {
+  readonly faults: string[];
 }
 
 await runBench(measure, report);
@@ -50,7 +42,7 @@ async function measure({ brokers, folder, resources, brokerDied }: Bench): Promi
   const receiver = resources.use(startReceiver());
   const [url] = await receiver.listen([{ kind: 'answers' }]);
   say('starting the services');
-  const parts = [...measured, 'filters', 'loops'].map((id) => {
+  const parts = [...measured, 'throws', 'loops'].map((id) => {
     const { sources, destinations } = connected(id, url, sharedSecret);
     const code = codes[id];
     const transformed = destinations.map((one) =>
@@ -76,19 +68,16 @@ async function measure({ brokers, folder, resources, brokerDied }: Bench): Promi
         ),
     });
   const loads = measured.map((id, nth) => loadOf(id, nth));
-  const beside = { filters: loadOf('filters', 0), loops: loadOf('loops', 0) };
-  const results: { filters: Latencies; loops: Latencies; faults: string[] } = {
-    filters: { plain: [], shaped: [] },
-    loops: { plain: [], shaped: [] },
-    faults: [],
-  };
-  const turn = async (kind: 'filters' | 'loops', nth: number): Promise<void> => {
+  const beside = { alone: undefined, throws: loadOf('throws', 0), loops: loadOf('loops', 0) };
+  const none = (): Latencies => ({ plain: [], shaped: [] });
+  const results: Results = { alone: none(), throws: none(), loops: none(), faults: [] };
+  const turn = async (kind: Kind, nth: number): Promise<void> => {
     const count = callsOfTurn * measured.length;
     await receiver.expect({ first: nth * count, count });
     const rate = { count: callsOfTurn, ratePerSecond };
     const [sent] = await Promise.all([
       Promise.all(loads.map((load) => load.openLoop(rate))),
-      beside[kind].openLoop(rate),
+      beside[kind]?.openLoop(rate),
     ]);
     await receiver.complete(arriveWithinMs);
     const { receivedAt, samples } = await receiver.handOver();
@@ -104,25 +93,24 @@ async function measure({ brokers, folder, resources, brokerDied }: Bench): Promi
     }
   };
   for (const [nth, kind] of turns.entries()) {
-    say(
-      `${nth === 0 ? 'warming up' : `turn ${nth} of ${turns.length - 1}`}: ${seconds} s beside a transform that ${kind}`,
-    );
+    say(`turn ${nth} of ${turns.length - 1}: ${kind}`);
     await Promise.race([turn(kind, nth), system.died, brokerDied]);
   }
   return results;
 }
 
-function report({ filters, loops, faults }: Results): Promise<{ readonly sound: boolean }> {
+function report({ faults, ...of }: Results): Promise<{ readonly sound: boolean }> {
   const rows = measured.flatMap((id) =>
     (['p50', 'p99'] as const).map((figure) => {
-      const [alone, beside] = [distribution(filters[id])[figure], distribution(loops[id])[figure]];
+      const ms = (kind: Kind): number => distribution(of[kind][id])[figure];
       const name = id === 'plain' ? 'without a transform' : 'with a transform';
-      return [`${figure} ${name}`, tenths(alone), tenths(beside), hundredths(beside / alone)];
+      const kinds = ['alone', 'throws', 'loops'] as const;
+      const ratios = (['alone', 'throws'] as const).map((other) => hundredths(ms('loops') / ms(other)));
+      return [`${figure} ${name}`, ...kinds.map((kind) => tenths(ms(kind))), ...ratios];
     }),
   );
-  process.stdout.write(
-    `${table(['sent → received, ms', 'beside filters', 'beside loops', 'ratio'], rows)}\n`,
-  );
+  const columns = ['sent → received, ms', 'alone', 'throws', 'loops', 'loops / alone', 'loops / throws'];
+  process.stdout.write(`${table(columns, rows)}\n`);
   for (const fault of faults) say(fault);
   return Promise.resolve({ sound: faults.length === 0 });
 }
