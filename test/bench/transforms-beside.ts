@@ -13,12 +13,10 @@ import { runBench, say, type Bench } from './processes/bench.ts';
 import { faultsOf, startReceiver } from './receivers/receiver.ts';
 
 const sharedSecret = randomBytes(16).toString('hex');
+const round = ['alone', 'throws', 'loops', 'loops', 'throws', 'alone', 'throws', 'loops', 'alone'] as const;
+type Kind = (typeof round)[number];
 /** The first turn is a warm-up. */
-const turns = [
-  'loops',
-  ...(['alone', 'throws', 'loops', 'loops', 'throws', 'alone', 'throws', 'loops', 'alone'] as const),
-] as const;
-type Kind = (typeof turns)[number];
+const turns: readonly Kind[] = ['loops', ...round, ...round];
 const codes: Readonly<Record<string, string>> = {
   shaped: '(event) => ({ ...event })',
   throws: "() => { throw new Error('no'); }",
@@ -26,7 +24,7 @@ const codes: Readonly<Record<string, string>> = {
 };
 const measured = ['plain', 'shaped'] as const;
 const ratePerSecond = 50;
-const seconds = Number(process.argv[2] ?? 15);
+const seconds = Number(process.argv[2] ?? 8);
 const callsOfTurn = ratePerSecond * seconds;
 const arriveWithinMs = 60_000;
 
