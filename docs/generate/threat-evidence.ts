@@ -236,7 +236,7 @@ export const storedSecrets: readonly (readonly [
     ),
   ],
   [
-    'queries of URLs',
+    'queries of URLs and of `oauth2.tokenUrl`',
     'sealed; after an upgrade plain in `config` until `reseal?queries=true`',
     '`write` and `admin`',
     shown(

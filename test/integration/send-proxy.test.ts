@@ -12,6 +12,7 @@ import { briefMs, openSender, post, startRawServer, writeForEver } from '../supp
 
 const success = { kind: 'success', status: 200 };
 const refused = { kind: 'retryable', reason: 'proxy-refused' } as const;
+const unauthorized = { kind: 'retryable', reason: 'proxy-unauthorized' } as const;
 const unreachable = { kind: 'retryable', reason: 'proxy-unreachable' } as const;
 /** Nothing is sent to it. */
 const receiverUrl = 'https://93.184.215.14';
@@ -84,7 +85,7 @@ describe('through a proxy', () => {
       post(openSender(t, { proxy: { url, credentials } }), receiver.url);
     assert.deepEqual(await answerTo('tailrace:pa-ss'), success);
     for (const wrong of [undefined, 'tailrace:other']) {
-      assert.partialDeepStrictEqual(await answerTo(wrong), refused);
+      assert.partialDeepStrictEqual(await answerTo(wrong), unauthorized);
     }
     assert.equal(receiver.requests.length, 1);
   });
@@ -170,7 +171,7 @@ describe('a proxy that', () => {
   };
   const tooLong = `HTTP/1.1 200 OK\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`;
   const cases: readonly [does: string, onConnection: (socket: Socket) => void, expected: object][] = [
-    ['answers 407', answers('HTTP/1.1 407 Who\r\n\r\n'), refused],
+    ['answers 407', answers('HTTP/1.1 407 Who\r\n\r\n'), unauthorized],
     ['answers 502', answers('HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n'), refused],
     ['answers garbage', answers('SSH-2.0-OpenSSH_9.2\r\n'), unreachable],
     ['answers with too many headers', answers(tooLong), unreachable],
@@ -178,7 +179,7 @@ describe('a proxy that', () => {
     ['resets the connection', (socket) => socket.once('data', () => socket.resetAndDestroy()), unreachable],
   ];
   for (const [does, onConnection, expected] of cases) {
-    test(`${does} is ${expected === refused ? 'heard' : 'none'}`, async (t) => {
+    test(`${does} is ${expected === unreachable ? 'none' : 'heard'}`, async (t) => {
       const { host } = await startRawServer(t, onConnection);
       const sender = openSender(t, { proxy: { url: `http://${host}` } });
       assert.partialDeepStrictEqual(await post(sender, receiverUrl), expected);

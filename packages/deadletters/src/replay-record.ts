@@ -6,6 +6,8 @@ import {
   progressHeaders,
   replayedByHeader,
   replayedFromHeader,
+  transformFailedHeader,
+  unmadeStep,
 } from '@tailrace/records';
 
 /**
@@ -24,13 +26,15 @@ export function replayRecord(
   const { partition, key, value, headerList } = record;
   const kept = headerList.filter(([name]) => !progressHeaders.has(name));
   const origin = isDeadLetter ? ([[replayedFromHeader, formatPosition(record)]] as const) : [];
+  const step =
+    record.headers[transformFailedHeader] === undefined ? [] : ([['step', unmadeStep(0)]] as const);
   const asker = by === undefined ? [] : ([[replayedByHeader, by]] as const);
   return {
     topic,
     partition,
     key,
     value,
-    headers: [...kept, ...eventAcceptedAt(record), ['attempt', '0'], ...origin, ...asker],
+    headers: [...kept, ...eventAcceptedAt(record), ['attempt', '0'], ...step, ...origin, ...asker],
   };
 }
 

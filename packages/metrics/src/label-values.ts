@@ -109,6 +109,7 @@ const requestRetryReasons = [
   'unreachable',
   'certificate-expired',
   'proxy-refused',
+  'proxy-unauthorized',
   'proxy-unreachable',
   'token-unavailable',
 ] as const;

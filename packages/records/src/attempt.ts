@@ -41,7 +41,7 @@ export interface AttemptRecord {
   readonly urls: readonly UrlAttempt[];
 }
 
-/** Whether the attempt shows how its receiver is. While the egress proxy is down, attempts show nothing of it. */
+/** Whether the attempt shows how its receiver is. While the egress proxy is down or refuses its credentials, attempts show nothing of it. */
 export function isAboutReceiver({ reason }: { readonly reason?: string | null | undefined }): boolean {
-  return reason !== 'proxy-unreachable';
+  return reason !== 'proxy-unreachable' && reason !== 'proxy-unauthorized';
 }

@@ -223,6 +223,13 @@ test('step has no header where it equals attempt, and put-off none where it is 0
   );
 });
 
+test('what a transform has not made has no step that a release without transforms reads, so that it sends nothing', () => {
+  const { headers } = consumed(
+    encodeDelivery('deliveries', { ...example, transformFailure: 'TypeError: no' }),
+  );
+  assert.ok(Number.isNaN(Number(headers['step'])));
+});
+
 test('a malformed header makes the record invalid', () => {
   const wellFormed = consumed(encodeDelivery('deliveries', example));
   const cases: readonly (readonly [string, string, RegExp])[] = [

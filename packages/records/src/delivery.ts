@@ -25,6 +25,16 @@ export const transformFailedHeader = 'transform-failed';
 /** The version of the transform that has made the body. */
 export const transformVersionHeader = 'transform-version';
 
+const unmade = 'unmade-';
+
+/**
+ * The step of a delivery whose body was not made. A release without transforms would send the body; so it takes the record for malformed, and
+ * makes a dead letter of it.
+ */
+export function unmadeStep(step: number): string {
+  return `${unmade}${step}`;
+}
+
 /** Identify a delivery and its event, in every topic. */
 const identityHeaders = [
   'delivery-id',
@@ -172,7 +182,8 @@ export function encodeDelivery(topic: string, delivery: Delivery, partition?: nu
   if (delivery.acceptedAt !== undefined) headers['accepted-at'] = formatTime(delivery.acceptedAt);
   if (delivery.eventAcceptedAt !== undefined)
     headers[eventAcceptedAtHeader] = formatTime(delivery.eventAcceptedAt);
-  if (delivery.step !== delivery.attempt) headers['step'] = String(delivery.step);
+  if (delivery.transformFailure !== undefined) headers['step'] = unmadeStep(delivery.step);
+  else if (delivery.step !== delivery.attempt) headers['step'] = String(delivery.step);
   if (delivery.deferrals > 0) headers['put-off'] = String(delivery.deferrals);
   if (delivery.placeAt !== undefined) headers['place-at'] = formatTime(delivery.placeAt);
   if (delivery.firstAttemptAt !== undefined)
@@ -219,7 +230,7 @@ export function decodeDelivery(
   const count = (name: string): number | undefined => {
     const text = header(name);
     if (text === undefined) return undefined;
-    const number = Number(text);
+    const number = Number(name === 'step' && text.startsWith(unmade) ? text.slice(unmade.length) : text);
     if (!Number.isSafeInteger(number) || number < 0) problems.push(`header ${name} is not a whole number`);
     return number;
   };

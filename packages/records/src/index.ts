@@ -19,6 +19,7 @@ export {
   replayIdHeader,
   transformFailedHeader,
   transformVersionHeader,
+  unmadeStep,
   userKeyOf,
   type Delivery,
 } from './delivery.ts';

@@ -155,9 +155,11 @@ function change(
   key: string,
   place: Place,
 ): { readonly value: unknown; readonly name?: string | undefined } {
-  const nodes = place.nodes.flatMap(({ children }) =>
-    [children.get(key), children.get('*')].filter((child) => child !== undefined),
-  );
+  const nodes: Node[] = [];
+  for (const { children } of place.nodes) {
+    for (const child of [children.get(key), children.get('*')]) if (child) nodes.push(child);
+  }
+  if (nodes.length === 0) return { value: place.included ? inner : undefined };
   const has = (mark: Mark): boolean => nodes.some(({ marks }) => marks.has(mark));
   const included = place.included || has('included');
   // The document has the key of a field that the event lacks.

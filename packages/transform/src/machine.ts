@@ -82,7 +82,7 @@ export class Machine {
     return this.#isBroken;
   }
 
-  run({ code, event, keepLogs = false }: Omit<TransformRun, 'owner'>): TransformResult {
+  run({ code, event, keepLogs = false }: Omit<TransformRun, 'owner' | 'source'>): TransformResult {
     const loaded = this.#loadedOf(code);
     if (loaded.outcome === 'failed') {
       return { ...loaded, cpuMs: loaded.error.isTooLong === true ? loadCpuMs : 0, logs: [] };

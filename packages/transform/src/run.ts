@@ -12,8 +12,10 @@ export const transformLimits = {
 } as const;
 
 export interface TransformRun {
-  /** The id of the destination. Runs of one owner are made in order, and owners take turns. */
+  /** The id of the destination. */
   readonly owner: string;
+  /** The id of the source of the event. Sources take turns, and so do the owners of each. Default: the owner. */
+  readonly source?: string;
   /** The script, which ends with the function or declares it as `transform`. */
   readonly code: string;
   /** The argument of the function, as JSON: a webhook body. Its `timestamp` is the time that the function sees. */

@@ -31,7 +31,8 @@ export async function transformDelivery(
 ): Promise<Delivery | undefined> {
   const { id: owner, transform } = destination;
   const event = delivery.body.toString();
-  const result = checkedResult(await transforms.run({ owner, code: transform.code, event }), destination);
+  const run = { owner, source: delivery.sourceId, code: transform.code, event };
+  const result = checkedResult(await transforms.run(run), destination);
   switch (result.outcome) {
     case 'filtered':
       return delivery.type === 'delete' ? withBody(delivery, event, destination) : undefined;

@@ -221,6 +221,42 @@ const hostile: Readonly<Record<string, readonly [code: string, message: RegExp]>
   'deep source': [`${'('.repeat(16_000)}1${')'.repeat(16_000)}`, /stack overflow|no function|used more than/],
 };
 
+describe('runs of a source', () => {
+  const event = JSON.stringify({ timestamp });
+  const fast = '(event) => event.timestamp';
+
+  /** How many runs of a flood have ended before the last of 20 fast ones of another source, which came later. */
+  async function endedBefore(owners: number, runsOfOwner: number, code: string): Promise<number> {
+    // Every script has been loaded, and what a run takes is known.
+    const floodOf = (runs: number): Promise<TransformResult>[] =>
+      Array.from({ length: runs }, (_, nth) =>
+        transforms.run({ owner: `flooded-${nth % owners}`, source: 'flood', code, event }),
+      );
+    await Promise.all(floodOf(owners));
+    await transforms.run({ owner: 'quiet', source: 'quiet', code: fast, event });
+    let ended = 0;
+    const flood = floodOf(owners * runsOfOwner).map((run) => run.then(() => (ended += 1)));
+    const quiet = Array.from({ length: 20 }, () =>
+      transforms.run({ owner: 'quiet', source: 'quiet', code: fast, event }),
+    );
+    await Promise.all(quiet);
+    const endedFirst = ended;
+    await Promise.all(flood);
+    return endedFirst;
+  }
+
+  test('17.7 do not wait for those of another source, to however many destinations it sends', async () => {
+    const ended = await endedBefore(50, 10, fast);
+    assert.ok(ended <= 60, `${ended} of 500 runs have ended before`);
+  });
+
+  test('17.7 do not wait for the slow ones of another source, which have turns by their CPU time', async () => {
+    const slow = '() => { let sum = 0; for (let n = 0; n < 120_000; n += 1) sum += n; return sum; }';
+    const ended = await endedBefore(1, 40, slow);
+    assert.ok(ended <= 10, `${ended} of 40 runs have ended before`);
+  });
+});
+
 describe('a hostile transform', () => {
   for (const [name, [code, message]] of Object.entries(hostile)) {
     test(`with ${name} fails, and others run`, async () => {

@@ -1,10 +1,12 @@
 /**
  * Runs transforms in threads, so that none holds up the event loop of its service.
  *
- * Owners take turns, one run each, and the runs of an owner are made in their order. A run that uses too much CPU time is ended in its
- * thread. One that does not even end then, inside a function of QuickJS that takes long, ends with its thread. After a run that was too long
- * its owner is a suspect, until a number of runs in a row have ended in time. So a script costs the others one run, and then shares a thread
- * with suspects alone.
+ * Sources take turns by the CPU time of their runs (deficit round robin, paid afterwards), so that the events of one do not wait for the
+ * flood of another. In the turn of a source its owners take turns, one run each. The runs of an owner for a source are made in their order.
+ *
+ * A run that uses too much CPU time is ended in its thread. One that does not even end then, inside a function of QuickJS that takes long,
+ * ends with its thread. After a run that was too long its owner is a suspect, until a number of runs in a row have ended in time. So a script
+ * costs the others one run, and then shares a thread with suspects alone.
  *
  * Suspects do not wait for each other for long, because what waits is not committed: what would is not run, and fails.
  */
@@ -12,15 +14,25 @@ import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { ready, type TransformResult, type TransformRun } from './run.ts';
 
-/** What an owner waits for. */
-interface Owner {
+/** Whose turn it is. */
+interface Source {
   readonly id: string;
+  /** By owner. */
+  readonly queues: Map<string, Queue>;
+  /** The milliseconds that are left of its turn. Negative where its runs have used more. */
+  left: number;
+}
+
+/** The runs of an owner for a source. */
+interface Queue {
+  readonly owner: string;
+  readonly source: Source;
   readonly waiting: Job[];
   /** The thread that has runs of it. */
   thread: Thread | undefined;
   running: number;
-  /** Undefined where it is trusted. */
-  suspicion: Suspicion | undefined;
+  /** CPU time of its latest run. */
+  latestMs: number;
 }
 
 /** Why an owner is a suspect. */
@@ -39,9 +51,16 @@ interface Suspicion {
 
 interface Job {
   readonly run: TransformRun;
-  readonly owner: Owner;
+  readonly queue: Queue;
   readonly since: number;
   readonly end: (result: TransformResult) => void;
+}
+
+/** Threads, and what waits for them. */
+interface Crew {
+  readonly threads: readonly Thread[];
+  /** Sources in the order of their turns, each with its queues in that of theirs. */
+  readonly turns: Map<Source, Set<Queue>>;
 }
 
 export interface TransformsOptions {
@@ -53,8 +72,12 @@ export interface TransformsOptions {
   readonly onThreadEnded?: () => void;
 }
 
-/** Sent ahead to a thread, so that it does not wait for the event loop of the service between two runs. */
-const ahead = 4;
+/** Sent ahead to a thread, so that it does not wait for the event loop of the service between two runs; fewer of slow ones. */
+const ahead = { runs: 4, ms: 4 };
+/** Of one turn of a source. */
+const quantumMs = 1;
+/** What a run costs beside its CPU time: the event loop of the service, and at times the script is loaded. */
+const runCostMs = 0.1;
 /** In time and in a row; after one that was so long that it has held up others. */
 const runsToTrust = 20;
 const runsToTrustAfterHarm = 1_000;
@@ -69,10 +92,12 @@ const ticksMs = 100;
 const restartMs = 1_000;
 
 export class Transforms {
-  readonly #owners = new Map<string, Owner>();
-  /** Owners with runs that wait, in the order of their turns. */
-  readonly #turns = new Set<Owner>();
-  readonly #threads: readonly Thread[];
+  readonly #sources = new Map<string, Source>();
+  /** By owner. */
+  readonly #suspicions = new Map<string, Suspicion>();
+  readonly #forTrusted: Crew;
+  readonly #forSuspects: Crew;
+  readonly #stuckAfterMs: number;
   #isClosed = false;
 
   constructor({
@@ -80,9 +105,9 @@ export class Transforms {
     stuckAfterMs = 500,
     onThreadEnded = () => undefined,
   }: TransformsOptions = {}) {
-    const newThread = (isForSuspects: boolean): Thread =>
+    this.#stuckAfterMs = stuckAfterMs;
+    const newThread = (): Thread =>
       new Thread({
-        isForSuspects,
         stuckAfterMs,
         onResult: (job, result) => {
           this.#ended(job, result);
@@ -92,97 +117,162 @@ export class Transforms {
           this.#threadEnded(jobs, stuckJob);
         },
       });
-    this.#threads = [...Array.from({ length: threads }, () => newThread(false)), newThread(true)];
+    this.#forTrusted = { threads: Array.from({ length: threads }, newThread), turns: new Map() };
+    this.#forSuspects = { threads: [newThread()], turns: new Map() };
   }
 
   /** Never rejects. After {@link close} it does not settle. */
   run(run: TransformRun): Promise<TransformResult> {
     return new Promise((end) => {
-      const { owner: id } = run;
-      let owner = this.#owners.get(id);
-      if (!owner) {
-        owner = { id, waiting: [], thread: undefined, running: 0, suspicion: undefined };
-        this.#owners.set(id, owner);
-      }
-      owner.waiting.push({ run, owner, since: performance.now(), end });
-      this.#turns.add(owner);
+      const queue = this.#queueOf(run);
+      queue.waiting.push({ run, queue, since: performance.now(), end });
+      this.#wait(queue);
       this.#fill();
     });
   }
 
   /** Whether the latest runs of the owner have taken too long. */
-  isSuspect(id: string): boolean {
-    return this.#owners.get(id)?.suspicion !== undefined;
+  isSuspect(owner: string): boolean {
+    return this.#suspicions.has(owner);
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    await Promise.all(this.#threads.map((thread) => thread.close()));
+    await Promise.all(this.#crews.flatMap(({ threads }) => threads.map((thread) => thread.close())));
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
 
+  get #crews(): readonly Crew[] {
+    return [this.#forTrusted, this.#forSuspects];
+  }
+
+  #queueOf({ owner, source: id = owner }: TransformRun): Queue {
+    let source = this.#sources.get(id);
+    if (!source) {
+      source = { id, queues: new Map(), left: quantumMs };
+      this.#sources.set(id, source);
+    }
+    let queue = source.queues.get(owner);
+    if (!queue) {
+      queue = { owner, source, waiting: [], thread: undefined, running: 0, latestMs: 0 };
+      source.queues.set(owner, queue);
+    }
+    return queue;
+  }
+
+  #wait(queue: Queue): void {
+    const { turns } = this.isSuspect(queue.owner) ? this.#forSuspects : this.#forTrusted;
+    turns.set(queue.source, (turns.get(queue.source) ?? new Set<Queue>()).add(queue));
+  }
+
+  #leave(queue: Queue): void {
+    for (const { turns } of this.#crews) {
+      const queues = turns.get(queue.source);
+      if (queues?.delete(queue) && queues.size === 0) turns.delete(queue.source);
+    }
+  }
+
   #fill(): void {
     if (this.#isClosed) return;
-    for (const owner of this.#turns) {
-      if (this.#threads.every(isFull)) break;
-      const [job] = owner.waiting;
-      const failure = job && failureBefore(job);
-      const forSuspects = owner.suspicion !== undefined;
-      const thread = owner.thread ?? this.#leastBusy(forSuspects);
-      // What is sent to another thread before the earlier runs have ended would overtake them.
-      if (!failure && (thread.isForSuspects !== forSuspects || isFull(thread))) continue;
-      owner.waiting.shift();
-      this.#turns.delete(owner);
-      if (owner.waiting.length > 0) this.#turns.add(owner);
-      if (failure) job.end(failure);
-      else if (job) {
-        owner.thread = thread;
-        owner.running += 1;
-        thread.run(job);
+    for (const { threads, turns } of this.#crews) {
+      for (const [source, queues] of turns) {
+        const free = threads.filter((thread) => !isFull(thread));
+        if (free.length === 0) break;
+        const queue = firstFor(free, queues);
+        if (!queue) continue;
+        // Its next turn is the last one of this loop.
+        turns.delete(source);
+        turns.set(source, queues);
+        if (source.left <= 0) source.left += quantumMs;
+        else this.#start(queue, queue.thread ?? leastBusy(free));
       }
     }
   }
 
-  #leastBusy(forSuspects: boolean): Thread {
-    const able = this.#threads.filter(({ isForSuspects }) => isForSuspects === forSuspects);
-    return able.reduce((least, thread) => (thread.running < least.running ? thread : least));
+  #start(queue: Queue, thread: Thread): void {
+    const job = queue.waiting.shift();
+    this.#leave(queue);
+    if (queue.waiting.length > 0) this.#wait(queue);
+    const failure = job && failureBefore(job, this.#suspicions.get(queue.owner));
+    if (failure) {
+      this.#forgetIfIdle(queue);
+      job.end(failure);
+    } else if (job) {
+      queue.thread = thread;
+      queue.running += 1;
+      thread.run(job);
+    }
   }
 
-  #ended({ run, owner, end }: Job, result: TransformResult): void {
-    this.#left(owner);
-    owner.suspicion = suspicionAfter(owner.suspicion, run.code, result);
-    if (owner.running === 0 && owner.waiting.length === 0 && !owner.suspicion) this.#owners.delete(owner.id);
+  #ended({ run, queue, end }: Job, result: TransformResult): void {
+    this.#left(queue);
+    queue.latestMs = result === stuck ? this.#stuckAfterMs : result.cpuMs;
+    queue.source.left -= runCostMs + queue.latestMs;
+    this.#suspect(queue.owner, suspicionAfter(this.#suspicions.get(queue.owner), run.code, result));
+    this.#forgetIfIdle(queue);
     end(result);
     this.#fill();
   }
 
-  #left(owner: Owner): void {
-    owner.running -= 1;
-    if (owner.running === 0) owner.thread = undefined;
+  #suspect(owner: string, suspicion: Suspicion | undefined): void {
+    const before = this.isSuspect(owner);
+    if (suspicion) this.#suspicions.set(owner, suspicion);
+    else this.#suspicions.delete(owner);
+    if (before === this.isSuspect(owner)) return;
+    for (const { queues } of this.#sources.values()) {
+      const queue = queues.get(owner);
+      if (!queue || queue.waiting.length === 0) continue;
+      this.#leave(queue);
+      this.#wait(queue);
+    }
+  }
+
+  #left(queue: Queue): void {
+    queue.running -= 1;
+    if (queue.running === 0) queue.thread = undefined;
+  }
+
+  #forgetIfIdle({ owner, source, running, waiting }: Queue): void {
+    if (running > 0 || waiting.length > 0) return;
+    source.queues.delete(owner);
+    if (source.queues.size === 0) this.#sources.delete(source.id);
   }
 
   /** The jobs that it has not answered are run again, but not the one that has ended it. */
   #threadEnded(jobs: readonly Job[], stuckJob: Job | undefined): void {
     for (const job of jobs.toReversed()) {
       if (job === stuckJob) continue;
-      this.#left(job.owner);
-      job.owner.waiting.unshift(job);
-      this.#turns.add(job.owner);
+      this.#left(job.queue);
+      job.queue.waiting.unshift(job);
+      this.#wait(job.queue);
     }
     if (stuckJob) this.#ended(stuckJob, stuck);
     else this.#fill();
   }
 }
 
-function isFull({ running }: Thread): boolean {
-  return running >= ahead;
+/** What is sent to another thread before the earlier runs have ended would overtake them. */
+function firstFor(free: readonly Thread[], queues: Iterable<Queue>): Queue | undefined {
+  for (const queue of queues) if (!queue.thread || free.includes(queue.thread)) return queue;
+  return undefined;
+}
+
+function leastBusy(threads: readonly Thread[]): Thread {
+  return threads.reduce((least, thread) => (thread.running < least.running ? thread : least));
+}
+
+function isFull({ running, expectedMs }: Thread): boolean {
+  return running >= ahead.runs || expectedMs >= ahead.ms;
 }
 
 /** Why it is not run, if it is not. */
-function failureBefore({ run: { code }, owner: { suspicion }, since }: Job): TransformResult | undefined {
+function failureBefore(
+  { run: { code }, since }: Job,
+  suspicion: Suspicion | undefined,
+): TransformResult | undefined {
   if (!suspicion) return undefined;
   const now = performance.now();
   if (suspicion.code === code && now < suspicion.restsUntil) return resting;
@@ -228,7 +318,6 @@ function suspicionAfter(
 }
 
 interface ThreadOptions {
-  readonly isForSuspects: boolean;
   readonly stuckAfterMs: number;
   readonly onResult: (job: Job, result: TransformResult) => void;
   /** Called with the jobs that it has not answered, in their order, and the one of them that has ended it. */
@@ -252,17 +341,18 @@ class Thread {
     this.#options = options;
   }
 
-  get isForSuspects(): boolean {
-    return this.#options.isForSuspects;
-  }
-
   get running(): number {
     return this.#jobs.length;
   }
 
+  /** What it has to do, as far as earlier runs show. */
+  get expectedMs(): number {
+    return this.#jobs.reduce((sum, { queue }) => sum + queue.latestMs, 0);
+  }
+
   run(job: Job): void {
     this.#jobs.push(job);
-    const { owner: _owner, ...run } = job.run;
+    const { owner: _owner, source: _source, ...run } = job.run;
     this.#worker ??= this.#start();
     this.#worker.postMessage(run);
     this.#timer ??= setInterval(() => {

@@ -3,7 +3,7 @@ import { parentPort } from 'node:worker_threads';
 import { Machine } from './machine.ts';
 import { ready, type TransformResult, type TransformRun } from './run.ts';
 
-export type WorkerRun = Omit<TransformRun, 'owner'>;
+export type WorkerRun = Omit<TransformRun, 'owner' | 'source'>;
 
 // A script sees times in UTC, wherever it runs: QuickJS asks JavaScript for local times.
 for (const part of ['FullYear', 'Month', 'Date', 'Day', 'Hours', 'Minutes', 'Seconds'] as const) {

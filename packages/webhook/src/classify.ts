@@ -80,6 +80,7 @@ const retryReasons: Readonly<Record<string, RequestRetryReason>> = {
   CERT_HAS_EXPIRED: 'certificate-expired',
   CERT_NOT_YET_VALID: 'certificate-expired',
   PROXY_REFUSED: 'proxy-refused',
+  PROXY_UNAUTHORIZED: 'proxy-unauthorized',
   PROXY_UNREACHABLE: 'proxy-unreachable',
 };
 

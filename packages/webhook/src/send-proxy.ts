@@ -61,7 +61,9 @@ export function proxiedConnector(
         const tunnel = (socket as Socket).on('error', () => undefined);
         if (statusCode < 200 || statusCode > 299) {
           tunnel.destroy();
-          callback(new ProxyFailure('PROXY_REFUSED', `the proxy answered CONNECT with ${statusCode}`), null);
+          // Some proxies answer 401 to wrong credentials.
+          const code = [401, 407].includes(statusCode) ? 'PROXY_UNAUTHORIZED' : 'PROXY_REFUSED';
+          callback(new ProxyFailure(code, `the proxy answered CONNECT with ${statusCode}`), null);
           return;
         }
         dial.connected();
@@ -81,7 +83,10 @@ export function proxiedConnector(
 class ProxyFailure extends Error {
   readonly code: string;
 
-  constructor(code: 'PROXY_REFUSED' | 'PROXY_UNREACHABLE' | 'ETIMEDOUT', message: string) {
+  constructor(
+    code: 'PROXY_REFUSED' | 'PROXY_UNAUTHORIZED' | 'PROXY_UNREACHABLE' | 'ETIMEDOUT',
+    message: string,
+  ) {
     super(message);
     this.code = code;
   }

@@ -385,23 +385,40 @@ describe('6.10 a delivery with a transform', () => {
     }
   });
 
-  test('does not hold the sources of other destinations while one has too much', async () => {
+  test('17.7 holds no other source while one has too much, for however many destinations', async () => {
     const { transformStage: stage, runs, releases } = startRouter();
-    const make = (id: string, bytes: number): void => {
-      const destination = { ...crm, id };
-      const delivery = { destinationId: id, type: 'page', body: Buffer.alloc(bytes) };
-      void stage.make(delivery as unknown as Delivery, destination, [`source-of-${id}`]);
+    const make = (sourceId: string, id: string, bytes: number): void => {
+      const delivery = { sourceId, destinationId: id, type: 'page', body: Buffer.alloc(bytes) };
+      void stage.make(delivery as unknown as Delivery, { ...crm, id }, [sourceId]);
     };
-    for (let nth = 0; nth < 100; nth += 1) make('big', 100_000);
-    make('small', 10);
+    for (let nth = 0; nth < 200; nth += 1) make('flood', `big-${nth % 100}`, 100_000);
+    for (let nth = 0; nth < 10; nth += 1) make('quiet', 'small', 100_000);
     assert.ok(stage.isFull);
-    assert.deepEqual([stage.holds('source-of-big'), stage.holds('source-of-small')], [true, false]);
+    assert.deepEqual([stage.holds('flood'), stage.holds('quiet')], [true, false]);
     while (runs.length > 0) {
       runs.shift()?.end({ outcome: 'filtered', cpuMs: 1, logs: [] });
       await settled();
     }
     assert.deepEqual([stage.waiting, stage.isFull, stage.isHolding], [0, false, false]);
     assert.ok(releases.length > 0);
+  });
+
+  test('17.7 holds no other source of the same destination while one has too much', async () => {
+    const router = startTransforming([]);
+    router.addSource('quiet');
+    for (let nth = 0; nth < 130; nth += 1) router.send('web', `u-${nth}`);
+    router.send('quiet', 'u-1');
+    assert.deepEqual(
+      ['web', 'quiet'].map((id) => router.transformStage.holds(id)),
+      [true, false],
+    );
+    router.runs.pop()?.end({ outcome: 'body', body: '1', cpuMs: 1, logs: [] });
+    await settled();
+    assert.deepEqual(router.keys(), ['crm/u-1']);
+    router.suspects.add('crm');
+    router.send('web', 'skipped');
+    router.send('quiet', 'u-2');
+    assert.equal(router.runs.length, 131);
   });
 
   test('is waited for while the router reads no more, but not beyond the limit for a slow function', async () => {

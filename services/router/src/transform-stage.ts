@@ -1,8 +1,8 @@
 /**
- * Deliveries that wait for a transform. Those of a destination leave in the order in which they came, so the order of its users holds, also
- * when it gets or loses its transform meanwhile.
+ * Deliveries that wait for a transform. Those of a source to a destination leave in the order in which they came, so the order of its users
+ * holds, also when the destination gets or loses its transform meanwhile.
  *
- * What waits is bounded. The sources of a destination of which too much waits get no turns until less does (receive/source-turns.ts), and
+ * What waits is bounded. A source of which too much waits for a destination gets no turns until less does (receive/source-turns.ts), and
  * while too much waits altogether, records that have waited for their schemas wait on (waiting/in-flight.ts).
  * Where its function has used too much CPU time lately, they do not wait for it, and neither for a slow one while the router holds so many
  * records that it reads no more: what is beyond the limit is not run, and becomes a dead letter as a failed run does. Else the events of all
@@ -20,16 +20,21 @@ import {
 } from '@tailrace/transform';
 import type { RouterMetrics } from './metrics.ts';
 
-/** Of one destination. */
+/** From one source to one destination. */
 const mostWaiting = 128;
-/** Of all destinations. When so much waits, those that have more than an equal share of it have too much. */
+/** Altogether. Sources have equal shares of it, and so have the destinations of each. Who has more when so much waits has too much. */
 const mostBytes = 8 * 2 ** 20;
 /** Of a delivery beside its body, about. */
 const deliveryBytes = 1_024;
+/** Counts beside these, because each may become a body of 64 KB: so at most about 1,000 wait, and those of one more event. */
+const reservedBytes = 7 * 1_024;
 /** CPU time of a run that is slow; that of most is a fifth of it. On average, after so many runs. */
 const slow = { ms: 1, runs: 100 };
 
+/** From a source to a destination. */
 interface Waiting {
+  readonly source: string;
+  readonly destination: string;
   count: number;
   bytes: number;
   /** The runs since it waits, and their CPU time. */
@@ -48,9 +53,10 @@ export interface TransformStageDependencies {
 
 export class TransformStage {
   readonly #deps: TransformStageDependencies;
-  readonly #waiting = new Map<string, Waiting>();
-  /** By source, the destinations for which it is held. */
-  readonly #held = new Map<string, Set<string>>();
+  /** By source and destination. */
+  readonly #waiting = new Map<string, Map<string, Waiting>>();
+  /** By turn, for what its sources are held. */
+  readonly #held = new Map<string, Set<Waiting>>();
   #bytes = 0;
   #count = 0;
   #mayHold = true;
@@ -63,21 +69,32 @@ export class TransformStage {
     return this.#count;
   }
 
+  /** Of what waits, about. */
+  get waitingBytes(): number {
+    return this.#bytes;
+  }
+
   get isHolding(): boolean {
     return this.#held.size > 0;
   }
 
   /** Whether nothing more should be made that can wait elsewhere. */
   get isFull(): boolean {
-    return this.#bytes >= mostBytes;
+    return this.#size >= mostBytes;
+  }
+
+  get #size(): number {
+    return this.#bytes + this.#count * reservedBytes;
   }
 
   /** To be called with false when nothing more may be held for a slow transform, and with true when it may again. */
   allowHolds(mayHold: boolean): void {
     this.#mayHold = mayHold;
     let isReleased = false;
-    for (const [id, waiting] of this.#waiting) {
-      if (!this.#mayWait(id, waiting)) isReleased = this.#unhold(id) || isReleased;
+    for (const ofSource of this.#waiting.values()) {
+      for (const waiting of ofSource.values()) {
+        if (!this.#mayWait(waiting)) isReleased = this.#unhold(waiting) || isReleased;
+      }
     }
     if (isReleased) this.#deps.onRelease();
   }
@@ -91,37 +108,35 @@ export class TransformStage {
    * The delivery as it is to be published, or undefined where the transform filters it; a promise where it waits.
    *
    * @param delivery as `deliveriesOf` makes it
-   * @param sources whose turn the event has had
+   * @param turns that the event may have had
    */
   make(
     delivery: Delivery,
     destination: Destination,
-    sources: readonly string[],
+    turns: readonly string[],
   ): Delivery | Promise<Delivery | undefined> {
-    const { id } = destination;
-    const waiting = this.#waiting.get(id);
+    const known = this.#waiting.get(delivery.sourceId)?.get(destination.id);
     const transforming = hasTransform(destination) ? destination : undefined;
-    if (!transforming && !waiting) return delivery;
-    const entry = waiting ?? newWaiting();
-    const isTooMany = entry.count >= mostWaiting || (this.isFull && entry.bytes >= this.#share);
-    if (isTooMany) {
-      if (this.#mayWait(id, entry)) this.#hold(id, sources);
+    if (!transforming && !known) return delivery;
+    const waiting = known ?? newWaiting(delivery.sourceId, destination.id);
+    if (waiting.count >= mostWaiting || (this.isFull && sizeOf(waiting) >= this.#shareOf(waiting))) {
+      if (this.#mayWait(waiting)) this.#hold(waiting, turns);
       // It is not sent, so it need not keep the order.
-      else if (transforming) return this.#skip(delivery, transforming, entry.count);
+      else if (transforming) return this.#skip(delivery, transforming, waiting.count);
     }
-    const made = transforming ? this.#run(delivery, transforming, entry) : delivery;
+    const made = transforming ? this.#run(delivery, transforming, waiting) : delivery;
+    const bytes = delivery.body.length + deliveryBytes;
     return this.#enter(
-      id,
-      entry,
-      delivery.body.length + deliveryBytes,
-      entry.last.then(() => made),
+      waiting,
+      bytes,
+      waiting.last.then(() => made),
     );
   }
 
-  /** Whether more may wait for it than its limit. */
-  #mayWait(id: string, { runs, cpuMs }: Waiting): boolean {
+  /** Whether more may wait than the limit. */
+  #mayWait({ destination, runs, cpuMs }: Waiting): boolean {
     const isSlow = runs >= slow.runs && cpuMs > runs * slow.ms;
-    return !this.#deps.transforms.isSuspect(id) && (this.#mayHold || !isSlow);
+    return !this.#deps.transforms.isSuspect(destination) && (this.#mayHold || !isSlow);
   }
 
   #run(delivery: Delivery, destination: Transforming, waiting: Waiting): Promise<Delivery | undefined> {
@@ -146,19 +161,21 @@ export class TransformStage {
   }
 
   #enter(
-    id: string,
     waiting: Waiting,
     bytes: number,
     made: Promise<Delivery | undefined>,
   ): Promise<Delivery | undefined> {
-    this.#waiting.set(id, waiting);
+    const { source, destination } = waiting;
+    const ofSource = this.#waiting.get(source) ?? new Map<string, Waiting>();
+    this.#waiting.set(source, ofSource.set(destination, waiting));
     waiting.last = made;
     this.#add(waiting, 1, bytes);
     return made.then((delivery) => {
       const wasFull = this.isFull;
       this.#add(waiting, -1, -bytes);
-      if (waiting.count === 0) this.#waiting.delete(id);
-      this.#release(id, waiting, wasFull);
+      if (waiting.count === 0) ofSource.delete(destination);
+      if (ofSource.size === 0) this.#waiting.delete(source);
+      this.#release(waiting, wasFull);
       return delivery;
     });
   }
@@ -170,36 +187,39 @@ export class TransformStage {
     this.#bytes += bytes;
   }
 
-  #hold(id: string, sources: readonly string[]): void {
-    for (const source of sources) {
-      const destinations = this.#held.get(source);
-      if (destinations) destinations.add(id);
-      else this.#held.set(source, new Set([id]));
+  #hold(waiting: Waiting, turns: readonly string[]): void {
+    for (const turn of turns) {
+      const held = this.#held.get(turn);
+      if (held) held.add(waiting);
+      else this.#held.set(turn, new Set([waiting]));
     }
   }
 
-  get #share(): number {
-    return mostBytes / this.#waiting.size;
+  #shareOf({ source }: Waiting): number {
+    return mostBytes / this.#waiting.size / (this.#waiting.get(source)?.size ?? 1);
   }
 
-  #release(id: string, waiting: Waiting, wasFull: boolean): void {
-    const { count, bytes } = waiting;
-    const isLittle = this.#bytes < mostBytes / 2 || bytes < this.#share / 2;
-    const mayGoOn = isLittle && (count < mostWaiting / 2 || !this.#mayWait(id, waiting));
-    const isReleased = mayGoOn && this.#unhold(id);
+  #release(waiting: Waiting, wasFull: boolean): void {
+    const isLittle = this.#size < mostBytes / 2 || sizeOf(waiting) < this.#shareOf(waiting) / 2;
+    const mayGoOn = isLittle && (waiting.count < mostWaiting / 2 || !this.#mayWait(waiting));
+    const isReleased = mayGoOn && this.#unhold(waiting);
     if (isReleased || (wasFull && !this.isFull)) this.#deps.onRelease();
   }
 
-  /** Returns whether a source is not held any more. */
-  #unhold(id: string): boolean {
+  /** Returns whether a turn is not held any more. */
+  #unhold(waiting: Waiting): boolean {
     const before = this.#held.size;
-    for (const [source, destinations] of this.#held) {
-      if (destinations.delete(id) && destinations.size === 0) this.#held.delete(source);
+    for (const [turn, held] of this.#held) {
+      if (held.delete(waiting) && held.size === 0) this.#held.delete(turn);
     }
     return this.#held.size < before;
   }
 }
 
-function newWaiting(): Waiting {
-  return { count: 0, bytes: 0, runs: 0, cpuMs: 0, last: Promise.resolve() };
+function sizeOf({ count, bytes }: Waiting): number {
+  return bytes + count * reservedBytes;
+}
+
+function newWaiting(source: string, destination: string): Waiting {
+  return { source, destination, count: 0, bytes: 0, runs: 0, cpuMs: 0, last: Promise.resolve() };
 }

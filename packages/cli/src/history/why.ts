@@ -203,6 +203,8 @@ const fixes: Readonly<Record<string, string>> = {
   'dns-failure': 'correct the host in the URL, or its DNS',
   'too-many-requests': 'set a rateLimit that the receiver accepts',
   'proxy-refused': 'find out in the log of the egress proxy why it opens no connection to the receiver',
+  'proxy-unauthorized':
+    'correct the credentials for the egress proxy (TAILRACE_EGRESS_PROXY_CREDENTIALS_FILE)',
   'proxy-unreachable': 'repair the egress proxy (TAILRACE_EGRESS_PROXY), or the way to it',
   'destination-disabled': 'enable it (tailrace enable destination)',
   'transform-failed': 'fix its transform (tailrace test --transform --event runs it on the event)',

@@ -171,7 +171,9 @@ test('secretHeaders has the headers that are sealed by their names, and those th
 test('sealed queries of URLs are opened with the key only, and apply does not change them for ever', async () => {
   const cluster = newCluster();
   const url = 'https://crm.example.com/hook?token=S3CRET&a=%20#b';
-  const open = { ...crm, settings: { webhooks: [{ url }, { url: 'https://crm.example.com/' }] } };
+  const tokenUrl = 'https://id.example.com/token?key=S3CRET';
+  const oauth2 = { tokenUrl, clientId: 'crm', clientSecret: 's' };
+  const open = { ...crm, settings: { webhooks: [{ url }, { url: 'https://crm.example.com/' }], oauth2 } };
   // Of the release before.
   const earlier = cluster.connect().publisher();
   await earlier.publish({ topic, key: 'destination/old', value: null });
@@ -191,7 +193,9 @@ test('sealed queries of URLs are opened with the key only, and apply does not ch
   await editor.close();
   assert.doesNotMatch(lastRecord(cluster), /S3CRET/);
   assert.deepEqual(await stored(cluster, { current }), open);
-  assert.equal((await stored(cluster))?.settings.webhooks[0]?.url, 'https://crm.example.com/hook?sealed');
+  const { webhooks: [webhook] = [], oauth2: client } = (await stored(cluster))?.settings ?? {};
+  assert.equal(webhook?.url, 'https://crm.example.com/hook?sealed');
+  assert.equal(client?.tokenUrl, 'https://id.example.com/token?sealed');
   const other = randomBytes(32);
   await assert.rejects(stored(cluster, { current: other }), { code: 'secret-locked' });
   assert.deepEqual(await apply(cluster, open), ['unchanged']);
@@ -201,7 +205,7 @@ test('sealed queries of URLs are opened with the key only, and apply does not ch
   assert.deepEqual(await stored(cluster, { current: other }), open);
   // So does an entry that replaces one whose key was lost.
   const third = randomBytes(32);
-  assert.deepEqual(await apply(cluster, open, { current: third }), ['updated']);
+  assert.deepEqual(await apply(cluster, open, { current: third }), ['created']);
   assert.doesNotMatch(lastRecord(cluster), /S3CRET/);
   // What the release before wrote meanwhile is sealed again.
   const publisher = cluster.connect().publisher();

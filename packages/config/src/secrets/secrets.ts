@@ -43,20 +43,20 @@ export function withoutSecrets(
   return { ...copy, settings };
 }
 
-/** What follows the `?` of each webhook URL. It is sealed only from `sealQueries` on: the release before would send the sealed text. */
+/** What follows the `?` of each URL of requests. It is sealed only from `sealQueries` on: the release before would send the sealed text. */
 export function* queriesOf(destination: unknown): Generator<Secret> {
-  for (const [index, webhook] of items(field(field(destination, 'settings'), 'webhooks')).entries()) {
-    const url = field(webhook, 'url');
-    if (typeof url !== 'string') continue;
+  const settings = field(destination, 'settings');
+  for (const [index, webhook] of items(field(settings, 'webhooks')).entries()) {
+    yield* queryAt(webhook, 'url', ['settings', 'webhooks', index, 'url']);
+  }
+  yield* queryAt(field(settings, 'oauth2'), 'tokenUrl', ['settings', 'oauth2', 'tokenUrl']);
+}
+
+function* queryAt(owner: unknown, key: string, path: FieldPath): Generator<Secret> {
+  for (const { value: url, replace } of secretAt(owner, key, path)) {
     const start = url.indexOf('?') + 1;
     if (start === 0 || start === url.length) continue;
-    yield {
-      path: ['settings', 'webhooks', index, 'url'],
-      value: url.slice(start),
-      replace: (replacement) => {
-        (webhook as Record<string, string>)['url'] = url.slice(0, start) + replacement;
-      },
-    };
+    yield { path, value: url.slice(start), replace: (query) => replace(url.slice(0, start) + query) };
   }
 }
 
@@ -204,12 +204,15 @@ function sealingOf(all: number, sealed: number): QuerySealing {
 
 function withPlaceholders(destination: unknown): unknown {
   const settings = field(destination, 'settings') as { tls?: unknown; ed25519?: unknown };
-  for (const { path, value, replace } of [...secretsOf(destination), ...queriesOf(destination)]) {
+  for (const { path, value, replace } of secretsOf(destination)) {
     if (!isEncrypted(value)) continue;
     // There is no valid placeholder for a private key, and a service without keys sends no requests.
     if (path[1] === 'tls') delete settings.tls;
     else if (path[1] === 'ed25519') delete settings.ed25519;
-    else replace(path.at(-1) === 'url' ? 'sealed' : `sealed ${formatPath(path)}`);
+    else replace(`sealed ${formatPath(path)}`);
+  }
+  for (const { value, replace } of queriesOf(destination)) {
+    if (isEncrypted(value)) replace('sealed');
   }
   return destination;
 }

@@ -11,6 +11,7 @@ export const reasons = {
   unreachable: 'The receiver is not reachable',
   'certificate-expired': "The receiver's certificate has expired",
   'proxy-refused': 'The egress proxy refused to connect to the receiver',
+  'proxy-unauthorized': 'The egress proxy refused the credentials',
   'proxy-unreachable': 'The egress proxy is not reachable',
   'token-unavailable': 'The token server gives no token',
   'circuit-open': 'The circuit breaker is open',

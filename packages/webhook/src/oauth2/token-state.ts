@@ -11,7 +11,7 @@ export type TokenState =
   | { readonly kind: 'refused'; readonly failure: TokenFailure; readonly until: number };
 
 export interface TokenFailure {
-  readonly reason: 'token-unavailable' | 'proxy-unreachable';
+  readonly reason: 'token-unavailable' | 'proxy-unreachable' | 'proxy-unauthorized';
   /** Without secrets. */
   readonly detail: string;
 }

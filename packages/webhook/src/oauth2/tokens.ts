@@ -58,10 +58,10 @@ export class Tokens {
     });
     if (status === undefined || !exchange) {
       const { reason = '', detail = '' } = answer.kind === 'success' ? {} : answer;
-      // An outage of the proxy is not one of the token server.
+      // A failure of the proxy is not one of the token server.
       return failed(
         `cannot be used: ${reason}${detail && ` (${detail})`}`,
-        reason === 'proxy-unreachable' ? reason : undefined,
+        reason === 'proxy-unreachable' || reason === 'proxy-unauthorized' ? reason : undefined,
       );
     }
     await exchange.ended;

@@ -134,7 +134,8 @@ test('one success keeps a destination enabled, an outage of the egress proxy is 
   await attempts([api], toTheWarning);
   await attempts([api], [50], 'delivered');
   assert.equal(await outageOf(api), undefined);
-  await attempts([api], [55, 58], 'retry', 'proxy-unreachable');
+  await attempts([api], [55], 'retry', 'proxy-unauthorized');
+  await attempts([api], [58], 'retry', 'proxy-unreachable');
   assert.equal(await outageOf(api), undefined);
   await attempts([api], [60, 72, 90]);
   assert.deepEqual(

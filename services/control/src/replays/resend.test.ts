@@ -117,12 +117,13 @@ test('a dead letter of a transform is resent with what the transform of today ma
     control.expect(200, { method: 'PATCH', path: '/v1/destinations/erp', body: { transform: { code } } });
   const transformFailure = 'Transform of version 1: TypeError: no';
   const body = Buffer.from('{"event":"Signed Up","timestamp":"2026-11-22T10:00:00.000Z"}');
-  await change("({ event }) => ({ body: { event }, headers: { 'X-A': 'b' } })");
-  for (const id of ['unmade', 'made']) {
+  const bodyOfPage = Buffer.from('{"type":"page","timestamp":"2026-11-22T10:00:00.000Z"}');
+  await change("({ event, type }) => ({ body: { event }, headers: { 'X-A': type === 'page' ? 1 : 'b' } })");
+  for (const id of ['unmade', 'made', 'unmade-again']) {
     const isMade = id === 'made';
     const one = isMade
       ? { transformVersion: 1, requestHeaders: { 'X-A': 'a' } }
-      : { transformFailure, lastAnswer: transformFailure, body };
+      : { transformFailure, lastAnswer: transformFailure, body: id === 'unmade' ? body : bodyOfPage };
     await write(
       names.deliveriesDead,
       delivery(id, 'erp', { ...one, reason: 'transform-failed', eventName: 'Made' }),
@@ -132,12 +133,16 @@ test('a dead letter of a transform is resent with what the transform of today ma
   }
   const shown = (id: string) => {
     const [{ value, headers } = assert.fail()] = replays(id);
-    return [value, headers['transform-version'], headers['request-headers'], headers['transform-failed']].map(
-      (part) => part?.toString(),
-    );
+    const names = ['transform-version', 'request-headers', 'transform-failed', 'step'];
+    return [value, ...names.map((name) => headers[name])].map((part) => part?.toString());
   };
-  assert.deepEqual(shown('unmade'), ['{"event":"Signed Up"}', '1', '{"X-A":"b"}', undefined]);
-  assert.deepEqual(shown('made'), ['{"event": "Signed Up"}', '1', '{"X-A":"a"}', undefined]);
+  assert.deepEqual(shown('unmade'), ['{"event":"Signed Up"}', '1', '{"X-A":"b"}', undefined, undefined]);
+  assert.deepEqual(shown('made'), ['{"event": "Signed Up"}', '1', '{"X-A":"a"}', undefined, undefined]);
+  const [again, , , failure, step] = shown('unmade-again');
+  assert.equal(again, bodyOfPage.toString());
+  assert.match(failure ?? '', /^Transform of version 1: /);
+  // A release without transforms cannot read it, and so does not send the body.
+  assert.equal(step, 'unmade-0');
 
   const read = await control.expect(200, { path: '/v1/deliveries/made/body', token: readToken });
   assert.deepEqual([read['body'], read['transformVersion']], [{ event: '***' }, 1]);

@@ -30,6 +30,7 @@ function openTurns(
   const full: boolean[] = [];
   const held = new Set<string>();
   let bufferedBytes = 0;
+  let waitingBytes = 0;
   let isStuck = false;
   let room = Promise.withResolvers<undefined>();
   const turns = new SourceTurns({
@@ -55,11 +56,16 @@ function openTurns(
       const key = headers['write-key']?.toString() ?? keyInCall(record) ?? '';
       const source = headers['source-id']?.toString() ?? key.slice('wk_'.length);
       processed.push(`${source}${offset}`);
-      bufferedBytes += bytesOfCall({ source, nth: offset });
+      const bytes = bytesOfCall({ source, nth: offset });
+      if (source === 'transformed') waitingBytes += bytes;
+      else bufferedBytes += bytes;
     },
     held: {
       get isHolding() {
         return held.size > 0;
+      },
+      get waitingBytes() {
+        return waitingBytes;
       },
       holds: (source) => held.has(source),
     },
@@ -119,6 +125,16 @@ test('sources take turns by what they publish, however many records or destinati
   const until = inTurn.slice(0, inTurn.indexOf('small49'));
   assert.ok(until.filter((name) => name.startsWith('flood')).length <= 55, until.join());
   assert.ok(until.filter((name) => name.startsWith('wide')).length <= 2, until.join());
+});
+
+test('what waits for a transform counts as published in the turns of its source', async () => {
+  const { processed, receive, acknowledge } = openTurns();
+  for (let nth = 0; nth < ahead; nth += 1) receive({ source: 'flood', nth });
+  for (let nth = 0; nth < 500; nth += 1) receive({ source: 'transformed', nth });
+  for (let nth = 0; nth < 50; nth += 1) receive({ source: 'small', nth });
+  await acknowledge(550);
+  const until = processed.slice(ahead, processed.indexOf('small49'));
+  assert.ok(until.filter((name) => name.startsWith('transformed')).length <= 55, until.join());
 });
 
 test('the records of a source stay in order, in whichever way they name it', async () => {

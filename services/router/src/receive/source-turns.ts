@@ -18,8 +18,12 @@ export interface SourceTurnsDependencies {
   /** The publisher of the deliveries. */
   readonly publisher: Pick<Publisher, 'bufferedBytes' | 'untilBelow'>;
   readonly process: (record: TrackedRecord) => void;
-  /** Sources that have no turns while they are held. */
-  readonly held: { readonly isHolding: boolean; holds(source: string): boolean };
+  /** Sources that have no turns while they are held, and what waits before it is published. */
+  readonly held: {
+    readonly isHolding: boolean;
+    readonly waitingBytes: number;
+    holds(source: string): boolean;
+  };
   /** Called with true when no more should be read, and with false when reading may continue. */
   readonly onFull: (full: boolean) => void;
 }
@@ -151,17 +155,22 @@ export class SourceTurns {
   }
 
   #processFirst(source: string, queue: SourceQueue): void {
-    const { publisher, process } = this.#deps;
+    const { process } = this.#deps;
     const { record, bytes, stranger, next } = queue.first;
     if (next) queue.first = next;
     else this.#queues.delete(source);
     this.#heldRecords -= 1;
     this.#heldBytes -= bytes;
     if (stranger !== undefined) this.#forget(stranger);
-    const before = publisher.bufferedBytes;
+    const before = this.#madeBytes;
     process(record);
-    queue.left -= recordCost + publisher.bufferedBytes - before;
+    queue.left -= recordCost + this.#madeBytes - before;
     this.#updateFull();
+  }
+
+  get #madeBytes(): number {
+    const { publisher, held } = this.#deps;
+    return publisher.bufferedBytes + held.waitingBytes;
   }
 
   #updateFull(): void {
