@@ -103,23 +103,27 @@ function start({ enabled, disabled = [] }: Case) {
   };
   let published: OutgoingRecord[] = [];
   const process = createProcessor({
-    names: { deliveries: 'deliveries', decisions: 'decisions' },
     config,
     suppressedUsers: { isSuppressed: () => false },
     frames: noRegistry,
-    publisher: {
-      publish(record) {
-        published.push(record);
-        return Promise.resolve();
-      },
-    },
     messageIds: { use: () => 'first' },
-    reusedIds: { report: () => undefined },
-    metrics: createRouterMetrics(createMetrics(), config),
-    usage: { count: () => undefined },
-    rejecter: { reject: () => undefined, rejectRouted: () => undefined },
     transformStage: { waiting: 0, make: (delivery) => delivery },
-    log: { warn: () => undefined },
+    output: {
+      names: { deliveries: 'deliveries', decisions: 'decisions' },
+      publisher: {
+        publish(record) {
+          published.push(record);
+          return Promise.resolve();
+        },
+      },
+      rejecter: { reject: () => undefined, rejectRouted: () => undefined },
+    },
+    report: {
+      reusedIds: { report: () => undefined },
+      metrics: createRouterMetrics(createMetrics(), config),
+      usage: { count: () => undefined },
+      log: { warn: () => undefined },
+    },
   });
   return async (events: number): Promise<readonly OutgoingRecord[]> => {
     published = [];

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Destination, Source } from '@tailrace/config';
-import { parseJson, readCall, webhookDocument, type JsonObject, type TailraceEvent } from '@tailrace/events';
+import { parseJson, readCall, type JsonObject, type TailraceEvent } from '@tailrace/events';
 import { createRoutes, routeEvent, type FilterReason, type Routing } from './index.ts';
 import { isSelected } from './integrations.ts';
 
@@ -21,7 +21,7 @@ function route(
   disabled: readonly Destination[] = [],
 ): Routing {
   const routes = createRoutes({ destinationsOf: () => enabled, disabledDestinationsOf: () => disabled });
-  return routeEvent(event, schema ? { schema } : {}, routes('web'), webhookDocument);
+  return routeEvent(event, schema ? { schema } : {}, routes('web'));
 }
 
 const idsOf = (destinations: readonly Destination[] = []): string[] => destinations.map(({ id }) => id);
@@ -200,7 +200,7 @@ test('5.10 a sample applies after the filter, and never to a delete, and is name
 test('5.8 an event of a suppressed user goes to no destination, and a delete to all', () => {
   const off: Destination = { ...crm, id: 'off', enabled: false };
   const source = createRoutes({ destinationsOf: () => [crm, erp], disabledDestinationsOf: () => [off] });
-  const routed = (call: object) => routeEvent(eventOf(call), {}, source('web'), webhookDocument, true);
+  const routed = (call: object) => routeEvent(eventOf(call), {}, source('web'), true);
   const { outcome, filtered } = routed({ integrations: { All: false } });
   assert.deepEqual(
     [outcome, filtered],

@@ -1,6 +1,6 @@
 /** Which destinations get an event (docs/specification.md, rules 5.1 to 5.6). Pure: the event and the configuration decide. */
 import type { Destination, Source } from '@tailrace/config';
-import type { EventType, JsonObject } from '@tailrace/events';
+import { webhookDocument, type EventType, type JsonObject, type TailraceEvent } from '@tailrace/events';
 import type { FilterRule } from './filter/condition.ts';
 import type { FilterableEvent } from './filter/filter.ts';
 import { isSelected } from './integrations.ts';
@@ -8,7 +8,7 @@ import type { FilteredDestinations, FilterReason, SourceRoutes } from './routes.
 import type { SampledEvent } from './sample.ts';
 
 /** The fields of an event that routing looks at. */
-export interface RoutableEvent {
+interface RoutableEvent {
   readonly type: EventType;
   /** The name of a track event. */
   readonly event?: string;
@@ -30,15 +30,11 @@ export interface Routing {
   readonly filtered: readonly FilteredDestinations[];
 }
 
-/**
- * @param documentOf makes the webhook body as an object; called once, where a filter has a condition
- * @param isSuppressed whether calls of the event's user are refused
- */
-export function routeEvent<Event extends RoutableEvent>(
-  event: Event,
+/** @param isSuppressed whether calls of the event's user are refused */
+export function routeEvent(
+  event: TailraceEvent,
   source: Pick<Source, 'schema'>,
   routes: SourceRoutes,
-  documentOf: (event: Event) => object,
   isSuppressed = false,
 ): Routing {
   const blocked = isBlocked(event, source);
@@ -53,7 +49,7 @@ export function routeEvent<Event extends RoutableEvent>(
   }
   const routed: Destination[] = [];
   const groups = new Map<string | FilterRule, Destination[]>();
-  const filterable = filters && filterableOf(event, documentOf);
+  const filterable = filters && filterableOf(event);
   for (const [index, destination] of enabled.entries()) {
     const filter = filters?.[index];
     const broken =
@@ -87,18 +83,15 @@ function routingOf(
 }
 
 /** The part of an event that filters and samples look at. */
-export function filterableOf<Event extends RoutableEvent>(
-  event: Event,
-  documentOf: (event: Event) => object,
-): FilterableEvent & SampledEvent {
-  const { type, userId, anonymousId = '', messageId: id } = event;
+export function filterableOf(event: TailraceEvent): FilterableEvent & SampledEvent {
+  const { type, userId, anonymousId = '', messageId: id, event: trackName, name }: RoutableEvent = event;
   let document: object | undefined;
   return {
     type,
-    name: type === 'track' ? event.event : event.name,
+    name: type === 'track' ? trackName : name,
     user: userId ?? anonymousId,
     id,
-    document: () => (document ??= documentOf(event)),
+    document: () => (document ??= webhookDocument(event)),
   };
 }
 

@@ -82,19 +82,13 @@ export const router = defineService({
     });
     service.metrics.gauge('tailrace_transform_waiting', () => transformStage.waiting);
     const processRecord = createProcessor({
-      names,
       config,
       suppressedUsers,
       frames,
-      publisher,
       messageIds,
-      reusedIds,
-      metrics,
-      usage,
-      rejecter,
       transformStage,
-      log,
-      tracing,
+      output: { names, publisher, rejecter },
+      report: { metrics, usage, reusedIds, log, tracing },
     });
     const orderOf = createOrderOf(config);
     const waiting = createWaitingQueue({

@@ -109,7 +109,6 @@ function startRouter({
     onRelease: () => void releases.push('released'),
   });
   const processRecord = createProcessor({
-    names: { deliveries: 'deliveries', decisions: 'decisions' },
     config: {
       ...sourcesByName,
       destinationsOf: () => enabled,
@@ -119,15 +118,16 @@ function startRouter({
     suppressedUsers: { isSuppressed: (userId) => userId === 'suppressed' },
     frames: noRegistry,
     messageIds: new MessageIds(),
-    reusedIds: { report: () => undefined },
-    usage: {
-      count: (sourceId, event, filtered) => counted.push(`usage ${sourceId} ${event.type} ${filtered}`),
-    },
-    publisher,
-    metrics,
-    rejecter,
     transformStage,
-    log,
+    output: { names: { deliveries: 'deliveries', decisions: 'decisions' }, publisher, rejecter },
+    report: {
+      reusedIds: { report: () => undefined },
+      usage: {
+        count: (sourceId, event, filtered) => counted.push(`usage ${sourceId} ${event.type} ${filtered}`),
+      },
+      metrics,
+      log,
+    },
   });
   const receiveRecord = createReceiver({
     frames: noRegistry,

@@ -7,7 +7,7 @@
  */
 import type { ConfigView, Destination, Source } from '@tailrace/config';
 import { isTailraceError } from '@tailrace/errors';
-import { userKey, webhookDocument, type TailraceEvent } from '@tailrace/events';
+import { userKey, type TailraceEvent } from '@tailrace/events';
 import type { OutgoingRecord, Publisher, TrackedRecord } from '@tailrace/kafka';
 import type { FrameReader } from '@tailrace/registry';
 import {
@@ -42,24 +42,28 @@ import type { TransformStage } from './transform-stage.ts';
 import type { UsageCounter } from './usage.ts';
 
 export interface ProcessorDependencies {
-  readonly names: Pick<TopicNames, 'deliveries' | 'decisions'>;
   readonly config: Pick<
     ConfigView,
     'source' | 'sourceByWriteKey' | 'destinationsOf' | 'disabledDestinationsOf' | 'refresh'
   >;
   readonly suppressedUsers: SuppressedUsers;
   readonly frames: Pick<FrameReader, 'read'>;
-  /** Retries without a limit while Kafka is unavailable. */
-  readonly publisher: Pick<Publisher, 'publish'>;
   readonly messageIds: Pick<MessageIds, 'use'>;
-  readonly reusedIds: Pick<ReusedIds, 'report'>;
-  readonly metrics: RouterMetrics;
-  readonly usage: Pick<UsageCounter, 'count'>;
-  readonly rejecter: Pick<Rejecter, 'reject' | 'rejectRouted'>;
   readonly transformStage: Pick<TransformStage, 'make' | 'waiting'>;
-  readonly log: Pick<Log, 'warn'>;
-  /** Undefined where tracing is off. */
-  readonly tracing?: Tracing | undefined;
+  readonly output: {
+    readonly names: Pick<TopicNames, 'deliveries' | 'decisions'>;
+    /** Retries without a limit while Kafka is unavailable. */
+    readonly publisher: Pick<Publisher, 'publish'>;
+    readonly rejecter: Pick<Rejecter, 'reject' | 'rejectRouted'>;
+  };
+  readonly report: {
+    readonly metrics: RouterMetrics;
+    readonly usage: Pick<UsageCounter, 'count'>;
+    readonly reusedIds: Pick<ReusedIds, 'report'>;
+    readonly log: Pick<Log, 'warn'>;
+    /** Undefined where tracing is off. */
+    readonly tracing?: Tracing | undefined;
+  };
 }
 
 export type ProcessRecord = (record: TrackedRecord) => Processing;
@@ -85,21 +89,9 @@ interface Routed {
 }
 
 export function createProcessor(deps: ProcessorDependencies): ProcessRecord {
-  const {
-    names,
-    config,
-    suppressedUsers,
-    frames,
-    publisher,
-    messageIds,
-    reusedIds,
-    metrics,
-    usage,
-    rejecter,
-    transformStage,
-    log,
-    tracing,
-  } = deps;
+  const { config, suppressedUsers, frames, messageIds, transformStage } = deps;
+  const { names, publisher, rejecter } = deps.output;
+  const { metrics, usage, reusedIds, log, tracing } = deps.report;
   const routesOf = createRoutes(config);
   const refreshedSince = limitRefreshes(() => config.refresh(), log);
 
@@ -147,7 +139,7 @@ export function createProcessor(deps: ProcessorDependencies): ProcessRecord {
     if (idUse === 'reused') reusedIds.report(source.id, event.messageId);
     const routes = routesOf(source.id);
     const isSuppressed = event.userId !== undefined && suppressedUsers.isSuppressed(event.userId);
-    const routing = routeEvent(event, source, routes, webhookDocument, isSuppressed);
+    const routing = routeEvent(event, source, routes, isSuppressed);
     metrics.countRouted(source.id, event.type, routes.connected);
     usage.count(source.id, event, routing.blocked);
     for (const { reason, destinations } of routing.filtered) {

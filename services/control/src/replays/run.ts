@@ -215,7 +215,7 @@ export function createRun(deps: RunDependencies, started: OwnedReplay) {
     },
     /** Settles when the replay has ended here, and that is recorded. */
     ended: finish(),
-    /** Stops if the replay was interrupted or taken over; to be called when the view has changed. */
+    /** Stops if the view says that the replay was interrupted or taken over. */
     check,
     /** Stops after the records in flight, and leaves the rest to another instance. */
     release(): void {

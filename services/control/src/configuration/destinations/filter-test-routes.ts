@@ -1,6 +1,6 @@
 /** The route that tries a filter on a sample call. Nothing is sent or stored. */
 import { checkDestination, filterSchema, type ConfigView, type Destination } from '@tailrace/config';
-import { eventTypes, webhookDocument } from '@tailrace/events';
+import { eventTypes } from '@tailrace/events';
 import { bodyFor, compileFilter, filterableOf } from '@tailrace/routing';
 import Type from 'typebox';
 import { orNothing, withoutDefaults, type JsonSchema } from '../../document/json-schema.ts';
@@ -81,7 +81,7 @@ export function filterTestRoutes(app: Api, config: Pick<ConfigView, 'destination
       const event = triedEvent({ ...given, ...fieldsOf(request.exactBody, known) });
       // As in routing, a delete passes every filter.
       const tested = event.type !== 'delete' && filter ? compileFilter(filter) : undefined;
-      const rule = tested?.(filterableOf(event, webhookDocument));
+      const rule = tested?.(filterableOf(event));
       return { passes: rule === undefined, ...(rule && { rule }), body: bodyFor(event, destination) };
     },
   });

@@ -1,6 +1,6 @@
 /** Selects the records of `events` that a replay sends: routes them again, for one destination and with today's configuration. */
 import type { ConfigLookup, Destination } from '@tailrace/config';
-import { deliveryId, userKey, webhookDocument, type TailraceEvent } from '@tailrace/events';
+import { deliveryId, userKey, type TailraceEvent } from '@tailrace/events';
 import type { ConsumedRecord } from '@tailrace/kafka';
 import type { Delivery } from '@tailrace/records';
 import type { FrameReader } from '@tailrace/registry';
@@ -66,7 +66,7 @@ export function createSelector(
   const isWanted = (event: TailraceEvent): boolean => {
     if (selection.userKey !== undefined && userKey(event) !== selection.userKey) return false;
     if (events && !namedTypes.has(event.type)) return false;
-    const filterable = filterableOf(event, webhookDocument);
+    const filterable = filterableOf(event);
     return filters.every((filter) => filter(filterable) === undefined);
   };
 
@@ -93,7 +93,7 @@ export function createSelector(
     if (at < from || at >= until) return other;
     const { source } = lookup;
     const isSuppressed = event.userId !== undefined && users.isSuppressed(event.userId);
-    const { routed } = routeEvent(event, source, routesOf(source.id), webhookDocument, isSuppressed);
+    const { routed } = routeEvent(event, source, routesOf(source.id), isSuppressed);
     if (routed.length === 0) return other;
     const contentHash = contentHashOf(reading.json, event);
     const delivery = (): Delivery => {
