@@ -64,14 +64,14 @@ async function slowDown(page: Page): Promise<void> {
 const keepNotes = `{
   const { setTimeout } = window;
   window.setTimeout = (run, ms, ...given) => (ms === 10_000 ? 0 : setTimeout(run, ms, ...given));
-  const seen = new WeakSet();
+  const shown = new WeakMap();
   window.told = [];
   new MutationObserver(() => {
-    for (const note of document.querySelectorAll('.toast')) {
-      if (!seen.has(note)) window.told.push(note.textContent);
-      seen.add(note);
+    for (const note of document.querySelectorAll('.toast, .note-bar')) {
+      if (shown.get(note) !== note.textContent) window.told.push(note.textContent);
+      shown.set(note, note.textContent);
     }
-  }).observe(document, { childList: true, subtree: true });
+  }).observe(document, { characterData: true, childList: true, subtree: true });
 }`;
 
 const endpointVariable = 'TAILRACE_TEST_BROWSER';

@@ -65,12 +65,13 @@ export function DestinationPage({ id, query }: DestinationPageProps) {
     reload,
     set,
   } = useResource(`destination ${id}`, (signal) => requests.load(id, signal));
-  const { data: health, isLoading } = useHealth(version ? id : null);
+  const known = useHealth(version ? id : null);
+  const { data: health } = known;
   const outage = health?.outage;
   const [made, setOffer] = useState<Offer>();
   // An outage would move what is shown already.
   const mayHaveOutage = version && (!version.data.enabled || version.data.disableAfter !== undefined);
-  if (!version || (mayHaveOutage && !health && isLoading)) {
+  if (!version || (mayHaveOutage && known.isLoading && !health && !known.error)) {
     return <PageOfEntry title={id} error={error} onRetry={reload} />;
   }
   const { data } = version;
