@@ -1,9 +1,9 @@
 /** The console where its surroundings are bad: a slow or failing API, ended sessions, odd browsers, long and foreign names. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import type { Page, Request, Route } from 'playwright-core';
+import type { Locator, Page, Request, Route } from 'playwright-core';
 import { adminToken, readToken } from '../../services/control/src/testing/api.ts';
-import { goTo, settled, visit } from '../support/console/browser.ts';
+import { goTo, settled, told, visit } from '../support/console/browser.ts';
 import { openConsole } from '../support/console/console.ts';
 import { seed } from '../support/console/history.ts';
 import { eventually } from '@tailrace/testing';
@@ -106,7 +106,7 @@ test('what is typed while a change is saved stays, and is saved with the next on
   await press(page, 'Save');
   await rate.fill('7');
   answer(undefined);
-  await page.getByText('Saved.').waitFor();
+  await told(page, 'Saved.');
   await page.getByRole('heading', { level: 1, name: 'Renamed' }).waitFor();
   assert.deepEqual([await name.inputValue(), await rate.inputValue()], ['Renamed', '7']);
   const saved = page.waitForResponse((answer) => answer.request().method() === 'PATCH');
@@ -155,6 +155,28 @@ test('a page that loads itself again waits for answers that take longer than its
   assert.equal(requests.length, 1);
   answer(undefined);
   await runUntil(page, () => page.getByText('No replays yet').isVisible());
+  await page.context().close();
+});
+
+test('an act can be undone for ten seconds', async () => {
+  const page = await openTimeless();
+  const button = (name: string) => page.getByRole('button', { name, exact: true });
+  /** Without the mouse, which waits for the page to draw. */
+  const activate = async (target: Locator): Promise<void> => {
+    await runUntil(page, () => target.isVisible());
+    await target.evaluate((element: { click(): void }) => element.click());
+  };
+  await goTo(page, '#/destinations/crm');
+  await activate(button('Disable'));
+  await activate(page.getByRole('dialog').getByRole('button', { name: 'Disable' }));
+  const undo = button('Undo');
+  await runUntil(page, () => undo.isVisible());
+  await page.clock.runFor(9_000);
+  assert.ok(await undo.isVisible());
+  await page.clock.runFor(1_000);
+  await runUntil(page, async () => !(await undo.isVisible()));
+  await activate(button('Enable'));
+  await runUntil(page, () => button('Disable').isVisible());
   await page.context().close();
 });
 

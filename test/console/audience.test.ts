@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { adminToken, names } from '../../services/control/src/testing/api.ts';
 import { eventually } from '@tailrace/testing';
-import { visit } from '../support/console/browser.ts';
+import { told, visit } from '../support/console/browser.ts';
 import { openConsole } from '../support/console/console.ts';
 
 const started = new AsyncDisposableStack();
@@ -47,7 +47,7 @@ test('100,000 members are uploaded, and their changes are followed to the end', 
   await preview.getByText('Join: 100,000').waitFor();
   await preview.getByText('Leave: 0').waitFor();
   await preview.getByRole('button', { name: 'Replace members' }).click();
-  await page.getByText('List received.').waitFor();
+  await told(page, 'List received.');
   const row = page.getByRole('row', { name: /Everybody/ });
   await row.getByRole('progressbar').waitFor();
   await row.getByText(/of 100,000 changes sent/).waitFor();
@@ -90,7 +90,7 @@ test('an upload shows how much was sent, and is cancelled without a change', asy
   );
   await page.getByText(/^\d+\.\d % · [\d.]+ \S+ of 2\.0 MB sent$/).waitFor();
   await page.getByRole('button', { name: 'Cancel the upload' }).click();
-  await page.getByText('Upload canceled').waitFor();
+  await told(page, 'Upload canceled');
   await progress.waitFor({ state: 'detached' });
   await atMost(-1);
   await control.refused({ path: '/v1/sources/app/audiences/Slow' }, 404, 'not-found');

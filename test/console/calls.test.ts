@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { encodeDecision } from '@tailrace/records';
 import { adminToken, names, readToken } from '../../services/control/src/testing/api.ts';
-import { axeProblemsInBothThemes, excessWidth, narrowest, visit } from '../support/console/browser.ts';
+import { axeProblemsInBothThemes, excessWidth, narrowest, told, visit } from '../support/console/browser.ts';
 import { openConsole } from '../support/console/console.ts';
 
 const hostile = '<img src=x onerror="window.hacked=1">\u202e';
@@ -60,7 +60,7 @@ test('calls are shown as they arrive, with their content, what became of them, a
   await row.getByText(rule.text).waitFor();
   assert.match(await row.getByLabel('Call').innerText(), /"messageId": "m-\d+"/);
   await row.getByRole('button', { name: 'Copy as curl' }).click();
-  await page.getByText('Copied.').waitFor();
+  await told(page, 'Copied.');
   const command = await page.evaluate<string>('navigator.clipboard.readText()');
   assert.match(command, /^curl http:\S+\/v1\/track -u wk_web1:/);
   assert.match(command, /-d '\{"userId":"ada","event":"Order Completed"\}'$/);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { settled, visit, type OpenedPage } from '../support/console/browser.ts';
+import { settled, told, visit, type OpenedPage } from '../support/console/browser.ts';
 import { openConsole } from '../support/console/console.ts';
 
 const started = new AsyncDisposableStack();
@@ -62,7 +62,7 @@ test('of two who save in the same moment one chooses between both values', async
   await second.page.getByRole('radio', { name: new RegExp(`Yours\\s*${mine}`) }).waitFor();
   await second.page.getByRole('radio', { name: new RegExp(`Theirs\\s*${theirs}`) }).check();
   await press(second.page, 'Save selected values');
-  await second.page.getByText('Saved.').waitFor();
+  await told(second.page, 'Saved.');
   const { name, rateLimit } = await control.expect(200, { path: '/v1/destinations/race' });
   assert.deepEqual({ name, rateLimit }, { name: "Ada's", rateLimit: Number(theirs) });
 });

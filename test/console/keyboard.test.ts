@@ -4,7 +4,7 @@ import { after, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { adminToken } from '../../services/control/src/testing/api.ts';
 import { eventually } from '@tailrace/testing';
-import { settled, visit } from '../support/console/browser.ts';
+import { settled, told, visit } from '../support/console/browser.ts';
 import { openConsole } from '../support/console/console.ts';
 import { seed } from '../support/console/history.ts';
 import { startReceiver } from '../support/receivers/receiver.ts';
@@ -114,7 +114,7 @@ withKeyboard('a destination is configured, gets a filter and a new secret, and i
   await enter(page, 'Generate');
   await answer(page, 'Done');
   await enter(page, 'Save');
-  await page.getByText('Saved.').last().waitFor();
+  await told(page, 'Saved.');
   await enter(page, 'Rotate secret');
   await answer(page, 'Done');
   const { rateLimit, ordering } = await control.expect(200, { path: '/v1/destinations/mailer' });
@@ -220,8 +220,8 @@ withKeyboard(
     await page.keyboard.press('Enter');
     await page.getByText('Timeline').waitFor();
     await enter(page, 'Resend');
-    // The note about it goes away by itself.
-    await Promise.all([answer(page, 'Resend'), page.getByText('Resending.').waitFor()]);
+    await answer(page, 'Resend');
+    await told(page, 'Resending.');
   },
 );
 

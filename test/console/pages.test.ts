@@ -15,6 +15,7 @@ import {
   goTo,
   narrowest,
   settled,
+  told,
   visit,
 } from '../support/console/browser.ts';
 import { openConsole } from '../support/console/console.ts';
@@ -290,9 +291,8 @@ test('an open page says that the connection is lost, and recovers when control i
   await page.getByText('Connection lost').waitFor();
   await using second = await openApi(cluster);
   await second.expect(201, { method: 'POST', path: '/v1/sources', body: { id: 'later' } });
-  const back = page.getByText('Reconnected').waitFor();
   target = await second.listen();
-  await back;
+  await told(page, 'Reconnected');
   await page.getByText('Reconnected').waitFor({ state: 'detached' });
   await page.getByRole('link', { name: 'Deliveries', exact: true }).click();
   await page.getByRole('heading', { level: 1, name: 'Deliveries' }).waitFor();

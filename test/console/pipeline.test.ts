@@ -10,7 +10,7 @@ import { MemoryCluster } from '@tailrace/kafka/testing';
 import { verifySignature } from '@tailrace/signing';
 import type { Page } from 'playwright-core';
 import { adminToken } from '../../services/control/src/testing/api.ts';
-import { axeProblems, openBrowser, visit } from '../support/console/browser.ts';
+import { axeProblems, openBrowser, told, visit } from '../support/console/browser.ts';
 import { eventually } from '@tailrace/testing';
 import { budgets, startWalk } from '../support/console/walk.ts';
 import { startInstallation } from '../support/processes/installation.ts';
@@ -62,7 +62,7 @@ test('an empty installation delivers its first event after six clicks and two fi
   await press(page, 'Create a source');
   await page.getByRole('heading', { level: 1, name: 'Walked' }).waitFor();
   await press(page, 'Copy');
-  await page.getByText('Copied.').waitFor();
+  await told(page, 'Copied.');
   const copied = await page.evaluate<string>('navigator.clipboard.readText()');
   await page.getByRole('link', { name: 'Connect a destination' }).click();
   await page.getByLabel('URL 1', { exact: true }).fill(`${receiver.url}/hook`);
@@ -103,7 +103,7 @@ test('from the first visit to the first delivered event', async () => {
   await press(page, 'Create a source');
   await page.getByRole('heading', { level: 1, name: 'Web site' }).waitFor();
   await press(page, 'Copy');
-  await page.getByText('Copied.').waitFor();
+  await told(page, 'Copied.');
   command = await page.evaluate<string>('navigator.clipboard.readText()');
   await watches;
   await page.getByText('Waiting for the first event').waitFor();

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { adminToken } from '../../services/control/src/testing/api.ts';
-import { goTo, settled, visit } from '../support/console/browser.ts';
+import { goTo, settled, told, visit } from '../support/console/browser.ts';
 import { eventually } from '@tailrace/testing';
 import { openConsole } from '../support/console/console.ts';
 import { seed } from '../support/console/history.ts';
@@ -149,7 +149,7 @@ test('results are announced in regions that were there before', async () => {
   await page.getByText('is suppressed.').waitFor();
   await page.getByRole('button', { name: 'Remove u-1' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
-  await page.getByText('The user is no longer suppressed.').waitFor();
+  await told(page, 'The user is no longer suppressed.');
   await settled(page);
   const announced = (await page.evaluate<string[]>('window.announced')).join('\n');
   assert.match(announced, /u-1\W* is suppressed/);

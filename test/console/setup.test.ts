@@ -12,9 +12,11 @@ import {
   excessWidth,
   narrowest,
   settled,
+  told,
   visit,
 } from '../support/console/browser.ts';
 import { openConsole } from '../support/console/console.ts';
+import { createVisitor } from '../support/console/visits.ts';
 
 const hostile = '<img src=x onerror=alert(1)><script>alert(2)</script>';
 
@@ -160,9 +162,17 @@ test('a destination says when it will be disabled and why it was, and offers wha
   const put = (changes: { state: 'warned'; warnedAt: number } | { state: 'disabled' }) =>
     publisher.publish(encodeOutage(names.destinationsHealth, 'legacy', { ...outage, ...changes }));
   await put({ state: 'warned', warnedAt: until });
-  const { page, complaints } = await browser.open(`${url}#/destinations/legacy`, { token: adminToken });
+  const { page, complaints } = await browser.open(url, { token: adminToken, isBlank: true });
+  await page.route('**/v1/destinations/legacy/health', async (route) => {
+    // What can be shown without it has been painted.
+    await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
+    await route.fallback();
+  });
+  const visitor = await createVisitor(page, url);
+  await visitor.visit({ name: 'legacy', hash: '#/destinations/legacy', heading: 'legacy' });
   await page.getByText('This destination will be disabled').waitFor();
   await page.getByText(/It is disabled in 24 h unless one succeeds/).waitFor();
+  assert.equal(await visitor.shift(), 0, 'nothing moves');
 
   await control.expect(200, { method: 'PATCH', path, body: { enabled: false } });
   await put({ state: 'disabled' });
@@ -212,7 +222,7 @@ test('a notification is created, tested, changed without its secret being shown,
   await page.locator('.toast.bad').getByRole('button', { name: 'Close' }).click();
   await page.getByLabel('Enabled', { exact: true }).uncheck();
   await press(page, 'Save');
-  await page.getByText('Saved.').waitFor();
+  await told(page, 'Saved.');
   const stored = await control.expect(200, { path: '/v1/notifications/on-call' });
   assert.deepEqual(
     [stored['enabled'], stored['events']],
@@ -232,13 +242,12 @@ test('a notification is created, tested, changed without its secret being shown,
 
 test('a deleted entry is back after Undo, except one whose secret the API does not show', async () => {
   const { page, complaints } = await browser.open(url, { token: adminToken });
-  const told = (text: string): Promise<void> => page.locator('.toast').getByText(text).last().waitFor();
   const remove = async (path: string, heading: string, kind: string): Promise<string> => {
     await visit(page, `#/${path}?tab=settings`, heading);
     await press(page, `Delete ${kind}`);
     const question = await page.getByRole('dialog').innerText();
     await confirm(page, `Delete ${kind}`);
-    await told(`${kind} deleted.`);
+    await told(page, `${kind} deleted.`);
     await eventually(async () => (await control.ask({ path: `/v1/${path}` })).status === 404);
     return question;
   };
@@ -254,7 +263,7 @@ test('a deleted entry is back after Undo, except one whose secret the API does n
     await press(page, 'Undo');
     await page.getByRole('heading', { level: 1, name: heading }).waitFor();
     assert.deepEqual(await control.expect(200, { path: `/v1/${path}` }), before);
-    await told(`${kind} restored.`);
+    await told(page, `${kind} restored.`);
   }
   const settings = { sharedSecret: 's3cret' };
   await control.expect(200, { method: 'PATCH', path: '/v1/destinations/back', body: { settings } });
@@ -320,7 +329,7 @@ test('a source and a destination are found among more than a page lists', async 
   await page.getByLabel('Find a source').fill('p-99');
   await page.getByLabel('app-99', { exact: true }).check();
   await press(page, 'Save');
-  await page.getByText('Saved.').waitFor();
+  await told(page, 'Saved.');
   const { sources } = await large.expect(200, { path: '/v1/destinations/crm' });
   assert.deepEqual(sources, ['app-1', 'app-99']);
   const before = page.getByRole('link', { name: 'Send the last 7 days' });
@@ -377,14 +386,14 @@ test('an act that loses events asks, says what is lost, and is undone', async ()
   await page.getByLabel('Event', { exact: true }).fill('Noise');
   await press(page, 'Block');
   await undo('Block');
-  await page.getByText('Event unblocked.').waitFor();
+  await told(page, 'Event unblocked.');
   await page.getByText('No events yet').waitFor();
 
   await visit(page, '#/sources/kept?tab=settings', 'kept');
   await page.getByLabel('Enabled').uncheck();
   await press(page, 'Save');
   await undo('Disable');
-  await page.getByText('Undone.').waitFor();
+  await told(page, 'Undone.');
   assert.equal((await storedSource())['enabled'], true);
   assert.ok(await page.getByLabel('Enabled').isChecked());
 
@@ -393,20 +402,20 @@ test('an act that loses events asks, says what is lost, and is undone', async ()
   await press(page, 'Done');
   await page.getByRole('button', { name: `Remove ${writeKeys[0]}` }).click();
   await undo('Remove');
-  await page.getByText('Write key restored.').waitFor();
+  await told(page, 'Write key restored.');
   assert.ok(((await storedSource()) as { writeKeys: string[] }).writeKeys.includes(writeKeys[0]));
 
   await visit(page, '#/destinations/kept', 'kept');
   await press(page, 'Disable');
   await undo('Disable');
-  await page.getByText('Enabled. Events that arrived').waitFor();
+  await told(page, 'Enabled. Events that arrived');
   assert.equal((await storedDestination())['enabled'], true);
 
   await visit(page, '#/destinations/kept?tab=settings', 'kept');
   await page.getByRole('checkbox', { name: 'kept', exact: true }).uncheck();
   await press(page, 'Save');
   await undo('Disconnect');
-  await page.getByText('Undone.').last().waitFor();
+  await told(page, 'Undone.');
   assert.deepEqual((await storedDestination())['sources'], ['kept']);
 
   await page.getByText('Sample', { exact: true }).click();
@@ -426,7 +435,7 @@ test('an act that loses events asks, says what is lost, and is undone', async ()
   await page.getByLabel('User ids').fill('u-kept');
   await press(page, 'Suppress users');
   await undo('Suppress users');
-  await page.getByText('no longer suppressed').waitFor();
+  await told(page, 'no longer suppressed');
   await control.refused({ path: '/v1/suppressions/u-kept' }, 404, 'not-found');
   assert.deepEqual(complaints, []);
   await page.context().close();

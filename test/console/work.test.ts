@@ -5,7 +5,7 @@ import { after, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { adminToken, names, readToken } from '../../services/control/src/testing/api.ts';
 import { createFlow } from '../../services/control/src/testing/flow.ts';
-import { axeProblems, visit } from '../support/console/browser.ts';
+import { axeProblems, told, visit } from '../support/console/browser.ts';
 import { formatPosition } from '@tailrace/records';
 import { eventually } from '@tailrace/testing';
 import { openConsole } from '../support/console/console.ts';
@@ -446,7 +446,7 @@ test('two people who change one source choose between their values', async () =>
   const { name, rateLimit, addIp, enabled } = await control.expect(200, { path: '/v1/sources/app' });
   assert.deepEqual({ name, rateLimit, addIp, enabled }, { ...theirs, addIp: true, enabled: false });
   await press(page, 'Undo');
-  await page.getByText('Undone.').waitFor();
+  await told(page, 'Undone.');
   assert.equal((await control.expect(200, { path: '/v1/sources/app' }))['enabled'], true);
   assert.deepEqual(
     complaints.filter((complaint) => !complaint.includes('status of 412')),

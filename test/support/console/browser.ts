@@ -4,7 +4,7 @@ import { afterEach } from 'node:test';
 import axe, { type AxeResults } from 'axe-core';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { buildConsole, isStale } from '../../../packages/console/build.ts';
-import { limitMs } from '@tailrace/testing';
+import { eventually, limitMs } from '@tailrace/testing';
 import { findChromium } from '../clients.ts';
 
 export interface PageOptions {
@@ -60,6 +60,20 @@ async function slowDown(page: Page): Promise<void> {
   await session.send('Emulation.setCPUThrottlingRate', { rate: 3 });
 }
 
+/** Notes about what was done go by themselves, on a slow machine before a test reads them: they are remembered, and Undo stays. */
+const keepNotes = `{
+  const { setTimeout } = window;
+  window.setTimeout = (run, ms, ...given) => (ms === 10_000 ? 0 : setTimeout(run, ms, ...given));
+  const shown = new WeakMap();
+  window.told = [];
+  new MutationObserver(() => {
+    for (const note of document.querySelectorAll('.toast, .note-bar')) {
+      if (shown.get(note) !== note.textContent) window.told.push(note.textContent);
+      shown.set(note, note.textContent);
+    }
+  }).observe(document, { characterData: true, childList: true, subtree: true });
+}`;
+
 const endpointVariable = 'TAILRACE_TEST_BROWSER';
 
 /** A browser for all files of a run, which find it by the endpoint in TAILRACE_TEST_BROWSER. */
@@ -102,6 +116,7 @@ export async function openBrowser(): Promise<ConsoleBrowser> {
       });
       context.setDefaultTimeout(limitMs);
       if (token !== undefined) await signIn(url, token, (cookie) => context.addCookies([cookie]));
+      await context.addInitScript(keepNotes);
       if (isSlow) await context.addInitScript(slow);
       const page = await context.newPage();
       if (isSlow) await slowDown(page);
@@ -180,6 +195,16 @@ export async function visit(page: Page, place: string, heading: string | RegExp)
   await settled(page);
 }
 
+/** Resolves when a note with this text was shown since the page was loaded: each of them once. */
+export async function told(page: Page, text: string): Promise<void> {
+  await eventually(() =>
+    page.evaluate<boolean>(`(() => {
+      const at = window.told.findIndex((note) => note.toLowerCase().includes(${JSON.stringify(text.toLowerCase())}));
+      return at >= 0 && window.told.splice(at, 1).length > 0;
+    })()`),
+  );
+}
+
 const busy = '.skeleton, [aria-busy="true"]';
 /** An expression for the page: something is being loaded or shown as a placeholder. */
 export const isBusy = `document.querySelector('${busy}') !== null`;
@@ -223,6 +248,16 @@ export function highRows(page: Page): Promise<string[]> {
     [...document.querySelectorAll('.list-row, .table tbody tr, .tail summary')].flatMap((row) => {
       const height = Math.round(row.getBoundingClientRect().height);
       return height > 72 ? [height + ' px: ' + row.textContent] : [];
+    })`);
+}
+
+/** The buttons of rows and the tabs that are in sight only after scrolling sideways, as sentences. */
+export function hiddenControls(page: Page): Promise<string[]> {
+  return page.evaluate<string[]>(`
+    [...document.querySelectorAll('.table button, .tabs a')].flatMap((control) => {
+      const { right } = control.closest('.scroll, .tabs').getBoundingClientRect();
+      const hidden = Math.round(control.getBoundingClientRect().right - right);
+      return hidden > 0 ? [hidden + ' px of ' + control.textContent] : [];
     })`);
 }
 

@@ -14,13 +14,14 @@ export interface AnsweredRequest {
 
 export interface Visit {
   readonly requests: readonly AnsweredRequest[];
-  /** The sum of layout shifts without an input before. */
   readonly shift: number;
 }
 
 export interface Visitor {
   /** Opens the place as from a link: the whole page is loaded. */
   visit(place: Place): Promise<Visit>;
+  /** The sum of layout shifts without an input before, since the last visit began. */
+  shift(): Promise<number>;
   /** The requests since the last visit began. */
   requests(): Promise<readonly AnsweredRequest[]>;
 }
@@ -36,6 +37,7 @@ const observers = `
 export async function createVisitor(page: Page, url: string): Promise<Visitor> {
   await page.addInitScript({ content: observers });
   let requests: Promise<AnsweredRequest>[] = [];
+  const shift = () => page.evaluate<number>('window.watched.shift');
   page.on('requestfinished', (request) => requests.push(answered(request)));
   return {
     async visit({ hash, heading }) {
@@ -46,9 +48,9 @@ export async function createVisitor(page: Page, url: string): Promise<Visitor> {
       await page.getByRole('heading', { level: 1, name: heading, exact: true }).waitFor();
       await settled(page);
       await page.locator('.chart:not(:has(canvas))').first().waitFor({ state: 'detached' });
-      const shift = await page.evaluate<number>('window.watched.shift');
-      return { requests: await Promise.all(requests), shift };
+      return { requests: await Promise.all(requests), shift: await shift() };
     },
+    shift,
     requests: () => Promise.all(requests),
   };
 }

@@ -9,8 +9,8 @@ import type { Pages } from '../lists/pager.tsx';
 export interface Column<Item> {
   readonly title: string;
   readonly cell: (item: Item) => ComponentChildren;
-  /** `wrap` is a text, of which a phone shows two lines. `main` is what one reads first. `actions` stay in sight on a phone. */
-  readonly kind?: 'number' | 'wrap' | 'main' | 'actions';
+  /** `wrap` is a text, of which a phone shows two lines. `main` is what one reads first, and as wide as a phone. */
+  readonly kind?: 'number' | 'wrap' | 'main';
 }
 
 interface TableProps<Item> {
@@ -21,6 +21,22 @@ interface TableProps<Item> {
   readonly empty: ComponentChildren;
   readonly error?: ApiError | undefined;
   readonly onRetry?: () => unknown;
+}
+
+/** Of a column `main`: what one reads first, and below it the state and the actions, which so stay in sight on a phone. */
+export function MainCell({
+  children,
+  below,
+}: {
+  readonly children: ComponentChildren;
+  readonly below: ComponentChildren;
+}) {
+  return (
+    <div class="stack tight">
+      <span>{children}</span>
+      <span class="row">{below}</span>
+    </div>
+  );
 }
 
 const placeholders = [0, 1, 2, 3, 4];

@@ -13,7 +13,7 @@ export const reasons = {
   'proxy-refused': 'The egress proxy refused to connect to the receiver',
   'proxy-unauthorized': 'The egress proxy refused the credentials',
   'proxy-unreachable': 'The egress proxy is not reachable',
-  'token-unavailable': 'The token server gives no token',
+  'token-unavailable': 'The token server returned no token',
   'circuit-open': 'The circuit breaker is open',
   redirect: 'The receiver redirects; redirects are not followed',
   'client-error': 'The receiver rejected the event (4xx)',

@@ -2,11 +2,12 @@
  * Reads the user ids of an upload, NDJSON or CSV, in batches with backpressure: the whole membership, or users who were added and
  * removed. Memory is bounded by one chunk of the stream and the longest line. A file of one kind is refused as the other.
  *
- * Ids are not trimmed: " ada" and "ada" may be different users. An id is refused only if a tracking call could not carry it.
+ * Ids are not trimmed: " ada" and "ada" may be different users. In CSV they may have the guard of an export. An id is refused only if a tracking call could not carry it.
  */
 import { TailraceError } from '@tailrace/errors';
 import { idProblem, isRawNumber, maxIdLength, parseJson, wholeDigits } from '@tailrace/events';
 import { amounts } from '../access/shared.ts';
+import { unguarded } from '../http/csv.ts';
 import { readCsvRow, type CsvRow } from './csv-row.ts';
 import type { AudienceSync, Change } from './state/records.ts';
 
@@ -195,7 +196,10 @@ function createCsvReader(kind: UploadKind): LineReader {
     if (fields.length !== width) {
       throw invalidLine(rowLine, `has ${count(fields.length, 'column')}, and the first row ${width}`);
     }
-    const users = columns.map(({ index, isMember }) => ({ userId: fields[index] ?? '', isMember }));
+    const users = columns.map(({ index, isMember }) => ({
+      userId: unguarded(fields[index] ?? ''),
+      isMember,
+    }));
     // The columns of changes may have different lengths.
     return { users: kind === 'change' ? users.filter(({ userId }) => userId !== '') : users, line: rowLine };
   };

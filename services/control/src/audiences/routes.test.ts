@@ -89,6 +89,19 @@ test('all members are in a file, for a token that may write', async () => {
   await control.refused({ path: file, token: readToken }, 403, 'forbidden');
 });
 
+test('a file of members may be uploaded again, also where a spreadsheet would read an id as a formula', async () => {
+  const ids = ['+49 30 1234', '-1', '=1+1', '@ada', "'=ada", "'ada", ';=ada', 'ada, bob'];
+  const path = pathOf('Formulas');
+  await control.expect(202, { method: 'PUT', path, bytes: linesOf(ids), headers: ndjson });
+  await untilDone('Formulas');
+  const { text: bytes } = await control.ask({ path: `${path}/members.csv` });
+  assert.ok(bytes.includes(`"'+49 30 1234"`));
+  const headers = { 'content-type': 'text/csv' };
+  const again = { method: 'PUT', path: `${path}?dryRun=true`, bytes, headers } as const;
+  const { members, added, removed } = await control.expect(200, again);
+  assert.deepEqual([members, added, removed], [ids.length, 0, 0]);
+});
+
 test('a preview says who would join and leave, and changes nothing', async () => {
   const upload = { method: 'PUT', path: pathOf('Preview'), headers: ndjson } as const;
   const preview = (bytes: string) =>

@@ -111,7 +111,7 @@ export function audienceRoutes(
     operationId: 'exportMembers',
     summary: 'Export the members of an audience by id',
     ...csvRoute,
-    description: `All members, also while a sync changes them, as ${csvText}`,
+    description: `All members, also while a sync changes them, as ${csvText} An upload removes it.`,
     params: ofAudience,
     errors: ['overloaded', 'took-too-long'],
     handler: async (request, reply) => {

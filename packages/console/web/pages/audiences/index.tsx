@@ -10,7 +10,7 @@ import { formatCount } from '../../parts/format.ts';
 import { ErrorNote } from '../../parts/notes.tsx';
 import { useList } from '../../lists/pager.tsx';
 import { Status } from '../../parts/status.tsx';
-import { PagedTable, type Column } from '../../parts/table.tsx';
+import { MainCell, PagedTable, type Column } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
 import { text } from '../../text/index.ts';
 import { go, type PageProps } from '../../url/location.ts';
@@ -131,14 +131,23 @@ function columnsOf(
   onDeleted: () => unknown,
   onSend: (audience: Audience) => void,
 ): readonly Column<Audience>[] {
-  const columns: Column<Audience>[] = [
+  return [
     {
       title: 'Audience and trait',
-      kind: 'wrap',
-      cell: ({ name, trait }) => (
-        <>
-          {name} <code class="quiet small">{trait}</code>
-        </>
+      kind: 'main',
+      cell: (audience) => (
+        <MainCell
+          below={
+            <>
+              <Status of={audience.sync.state} />
+              {may('write') && (
+                <Actions source={source} audience={audience} onDeleted={onDeleted} onSend={onSend} />
+              )}
+            </>
+          }
+        >
+          {audience.name} <code class="quiet small">{audience.trait}</code>
+        </MainCell>
       ),
     },
     {
@@ -157,47 +166,52 @@ function columnsOf(
     },
     {
       title: 'Last sync',
-      kind: 'main',
+      kind: 'wrap',
       cell: ({ sync }) => (
         <>
           <div class="lines">
-            <Status of={sync.state} /> <Time at={sync.updatedAt} />{' '}
-            {sync.destination !== undefined && `to ${sync.destination}`} {sync.problem?.message}
+            <Time at={sync.updatedAt} /> {sync.destination !== undefined && `to ${sync.destination}`}{' '}
+            {sync.problem?.message}
           </div>
           {sync.state === 'running' && <Progress {...sync} />}
         </>
       ),
     },
   ];
-  if (!may('write')) return columns;
-  const action: Column<Audience> = {
-    title: 'Actions',
-    kind: 'actions',
-    cell: (audience) => (
-      <span class="row">
-        <Button small label={`Send ${audience.name} to a destination`} onClick={() => onSend(audience)}>
-          Send to …
-        </Button>
-        <Action
-          small
-          kind="danger"
-          label={`Delete ${audience.name}`}
-          question={{
-            title: `Delete the audience ${isolated(audience.name)}?`,
-            message:
-              'All members leave: an identify call is sent for each. This cannot be undone. To keep the members, export them first.',
-          }}
-          request={() => {
-            const params = { path: { id: source, name: audience.name } };
-            return ask(api.DELETE('/v1/sources/{id}/audiences/{name}', { params }));
-          }}
-          done="Deleting the audience."
-          after={onDeleted}
-        >
-          Delete
-        </Action>
-      </span>
-    ),
-  };
-  return [...columns, action];
+}
+
+interface ActionsProps {
+  readonly source: string;
+  readonly audience: Audience;
+  readonly onDeleted: () => unknown;
+  readonly onSend: (audience: Audience) => void;
+}
+
+function Actions({ source, audience, onDeleted, onSend }: ActionsProps) {
+  const { name } = audience;
+  return (
+    <>
+      <Button small label={`Send ${name} to a destination`} onClick={() => onSend(audience)}>
+        Send to …
+      </Button>
+      <Action
+        small
+        kind="danger"
+        label={`Delete ${name}`}
+        question={{
+          title: `Delete the audience ${isolated(name)}?`,
+          message:
+            'All members leave: an identify call is sent for each. This cannot be undone. To keep the members, export them first.',
+        }}
+        request={() => {
+          const params = { path: { id: source, name } };
+          return ask(api.DELETE('/v1/sources/{id}/audiences/{name}', { params }));
+        }}
+        done="Deleting the audience."
+        after={onDeleted}
+      >
+        Delete
+      </Action>
+    </>
+  );
 }

@@ -20,7 +20,17 @@ type Entry = Schema['AuditEntry'];
 const outcomes = ['done', 'refused'] as const;
 
 const columns: readonly Column<Entry>[] = [
-  { title: 'Time', cell: ({ at }) => <Time at={at} /> },
+  {
+    title: 'Time and actor',
+    cell: ({ at, actor }) => (
+      <>
+        <Time at={at} />
+        <div class="actor cut quiet small" title={actor.fingerprint}>
+          {actor.name}
+        </div>
+      </>
+    ),
+  },
   {
     title: 'Action and target',
     cell: ({ action, target }) => (
@@ -35,17 +45,7 @@ const columns: readonly Column<Entry>[] = [
     ),
   },
   { title: 'Outcome', cell: OutcomeCell },
-  {
-    title: 'Actor',
-    cell: ({ actor, address }) => (
-      <>
-        <div class="actor cut" title={actor.fingerprint}>
-          {actor.name}
-        </div>
-        <div class="quiet small">{address}</div>
-      </>
-    ),
-  },
+  { title: 'Address', cell: ({ address }) => address },
   { title: 'Changes', kind: 'main', cell: Changes },
 ];
 

@@ -6,7 +6,7 @@ import { Card, PageHead, PageOfEntry } from '../../parts/card.tsx';
 import { Facts } from '../../parts/facts.tsx';
 import { formatCount } from '../../parts/format.ts';
 import { Status } from '../../parts/status.tsx';
-import { Table, type Column } from '../../parts/table.tsx';
+import { MainCell, Table, type Column } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
 import { hrefOf } from '../../url/location.ts';
 
@@ -52,22 +52,26 @@ function stateOfAll({ state, sources }: Schema['Deletion']): string {
 const count = (value: number | undefined): string => (value === undefined ? '–' : formatCount(value));
 
 const columns: readonly Column<Row>[] = [
-  { title: 'Source', cell: ({ sourceId }) => sourceId },
   {
-    title: 'Destination',
-    cell: ({ destinationId: id }) => <a href={hrefOf(['destinations', id])}>{id}</a>,
+    title: 'From → to',
+    kind: 'main',
+    cell: ({ sourceId: source, destinationId: destination, outcomes }) => (
+      <MainCell
+        below={
+          <>
+            {outcomes && <Status of={stateOf(outcomes)} />}
+            <a href={hrefOf(['deliveries'], { source, destination, type: 'delete' })}>Deliveries</a>
+          </>
+        }
+      >
+        {source} → <a href={hrefOf(['destinations', destination])}>{destination}</a>
+      </MainCell>
+    ),
   },
-  { title: 'Status', cell: ({ outcomes }) => outcomes && <Status of={stateOf(outcomes)} /> },
   { title: 'Sent', kind: 'number', cell: ({ sent }) => count(sent) },
   { title: 'Delivered', kind: 'number', cell: ({ outcomes }) => count(outcomes?.delivered) },
   { title: 'Pending', kind: 'number', cell: ({ outcomes }) => count(outcomes?.waiting) },
   { title: 'Dead', kind: 'number', cell: ({ outcomes }) => count(outcomes?.dead) },
-  {
-    title: 'Deliveries',
-    cell: ({ sourceId: source, destinationId: destination }) => (
-      <a href={hrefOf(['deliveries'], { source, destination, type: 'delete' })}>Deliveries</a>
-    ),
-  },
 ];
 
 /** A deletion request with its progress at each destination. */

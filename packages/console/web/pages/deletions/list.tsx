@@ -35,9 +35,9 @@ const columns: readonly Column<Schema['DeletionSummary']>[] = [
       </a>
     ),
   },
-  { title: 'Status', cell: ({ state }) => <Badge tone="accent">{state}</Badge> },
-  { title: 'Users', kind: 'number', cell: ({ users }) => formatCount(users) },
   { title: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
+  { title: 'Users', kind: 'number', cell: ({ users }) => formatCount(users) },
+  { title: 'Delete calls', cell: ({ state }) => <Badge tone="accent">{state}</Badge> },
   { title: 'Lifted', cell: ({ liftedAt }) => liftedAt !== undefined && <Time at={liftedAt} /> },
 ];
 

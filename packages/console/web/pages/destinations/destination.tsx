@@ -1,7 +1,7 @@
 /** One destination: its state and actions, and the tabs below. */
 import { useState } from 'preact/hooks';
 import { api, askWhole, get, type Schema } from '../../api/client.ts';
-import { useResource } from '../../api/resource.ts';
+import { useResource, type Resource } from '../../api/resource.ts';
 import { isLimitedToBoth, may } from '../../api/session.ts';
 import { Action } from '../../parts/action.tsx';
 import { LinkButton } from '../../parts/button.tsx';
@@ -65,10 +65,15 @@ export function DestinationPage({ id, query }: DestinationPageProps) {
     reload,
     set,
   } = useResource(`destination ${id}`, (signal) => requests.load(id, signal));
-  const health = useHealth(version ? id : null);
+  const known = useHealth(version ? id : null);
+  const { data: health } = known;
   const outage = health?.outage;
   const [made, setOffer] = useState<Offer>();
-  if (!version) return <PageOfEntry title={id} error={error} onRetry={reload} />;
+  // An outage would move what is shown already.
+  const mayHaveOutage = version && (!version.data.enabled || version.data.disableAfter !== undefined);
+  if (!version || (mayHaveOutage && known.isLoading && !health && !known.error)) {
+    return <PageOfEntry title={id} error={error} onRetry={reload} />;
+  }
   const { data } = version;
   const offer = made ?? (query['created'] === undefined ? undefined : { sources: data.sources });
   const visible = tabs.filter(([name]) => isVisible(name));
@@ -141,11 +146,11 @@ function Limited({ id }: { readonly id: string }) {
 }
 
 /** The numbers of a whole destination are not for every token. */
-function useHealth(id: string | null): Schema['DestinationHealth'] | undefined {
+function useHealth(id: string | null): Resource<Schema['DestinationHealth']> {
   const key = id === null || isLimitedToBoth.value ? null : `health ${id}`;
   const params = { path: { id: id ?? '' } };
   const load = (signal: AbortSignal) => get('/v1/destinations/{id}/health', params, signal);
-  return useResource(key, load, { everyMs: healthEveryMs }).data;
+  return useResource(key, load, { everyMs: healthEveryMs });
 }
 
 interface LeadProps {

@@ -8,7 +8,7 @@ import { News } from '../../lists/news.tsx';
 import { ListSearch } from '../../lists/list-search.tsx';
 import { formatCount } from '../../parts/format.ts';
 import { Status } from '../../parts/status.tsx';
-import { PagedTable, type Column } from '../../parts/table.tsx';
+import { MainCell, PagedTable, type Column } from '../../parts/table.tsx';
 import { text } from '../../text/index.ts';
 import { hrefOf, type PageProps } from '../../url/location.ts';
 import { LastSuccess, SuccessRate } from './health.tsx';
@@ -26,22 +26,23 @@ const columns: readonly Column<Schema['DestinationWithHealth']>[] = [
     title: 'Destination',
     kind: 'main',
     cell: ({ destination, health }) => (
-      <div class="stack tight">
-        <span>
-          <a class="row-link" href={hrefOf(['destinations', destination.id])}>
-            {destination.id}
-          </a>{' '}
-          <span class="quiet">{destination.name}</span>
-        </span>
-        <span class="row">
-          <Status of={stateOf(destination, health)} />
-          {may('write') && destination.enabled && (
-            <a class="small" href={hrefOf(['replays', '+events'], { destination: destination.id })}>
-              Send past events
-            </a>
-          )}
-        </span>
-      </div>
+      <MainCell
+        below={
+          <>
+            <Status of={stateOf(destination, health)} />
+            {may('write') && destination.enabled && (
+              <a class="small" href={hrefOf(['replays', '+events'], { destination: destination.id })}>
+                Send past events
+              </a>
+            )}
+          </>
+        }
+      >
+        <a class="row-link" href={hrefOf(['destinations', destination.id])}>
+          {destination.id}
+        </a>{' '}
+        <span class="quiet">{destination.name}</span>
+      </MainCell>
     ),
   },
   { title: 'Success rate (1 h)', kind: 'number', cell: ({ health }) => <SuccessRate of={health} /> },

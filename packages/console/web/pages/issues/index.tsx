@@ -10,7 +10,7 @@ import { Button } from '../../parts/button.tsx';
 import { Empty, PageHead } from '../../parts/card.tsx';
 import { formatCount } from '../../parts/format.ts';
 import { Reason, Status } from '../../parts/status.tsx';
-import { PagedTable, type Column } from '../../parts/table.tsx';
+import { MainCell, PagedTable, type Column } from '../../parts/table.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { text } from '../../text/index.ts';
 import { hrefOf, type PageProps } from '../../url/location.ts';
@@ -85,22 +85,22 @@ function Issues({ query }: Pick<PageProps, 'query'>) {
 function columnsOf(onAsked: (asked: Asked) => void, onDone: () => unknown): readonly Column<Issue>[] {
   return [
     {
-      // With the actions, which stay in sight on a phone.
       title: 'Destination and reason',
       kind: 'main',
       cell: (issue) => (
-        <div class="stack tight">
-          <span>
-            <a href={hrefOf(['destinations', issue.destinationId], { tab: 'failures' })}>
-              {issue.destinationId}
-            </a>
-            : <Reason of={issue.reason} />
-          </span>
-          <span class="row">
-            <Status of={issue.state} />
-            {may('write') && <Actions issue={issue} onAsked={onAsked} onDone={onDone} />}
-          </span>
-        </div>
+        <MainCell
+          below={
+            <>
+              <Status of={issue.state} />
+              {may('write') && <Actions issue={issue} onAsked={onAsked} onDone={onDone} />}
+            </>
+          }
+        >
+          <a href={hrefOf(['destinations', issue.destinationId], { tab: 'failures' })}>
+            {issue.destinationId}
+          </a>
+          : <Reason of={issue.reason} />
+        </MainCell>
       ),
     },
     { title: 'Note', kind: 'wrap', cell: (issue) => <Said issue={issue} /> },

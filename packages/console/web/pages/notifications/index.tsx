@@ -5,7 +5,7 @@ import { useList } from '../../lists/pager.tsx';
 import { LinkButton } from '../../parts/button.tsx';
 import { Empty, PageHead } from '../../parts/card.tsx';
 import { Status } from '../../parts/status.tsx';
-import { PagedTable, type Column } from '../../parts/table.tsx';
+import { MainCell, PagedTable, type Column } from '../../parts/table.tsx';
 import { text } from '../../text/index.ts';
 import { hrefOf, type PageProps } from '../../url/location.ts';
 import type { Schema } from '../../api/client.ts';
@@ -64,13 +64,16 @@ function columnsOf(states: readonly Schema['NotificationStatus'][]): readonly Co
       title: 'Notification',
       kind: 'main',
       cell: ({ id, name, enabled }) => (
-        <div class="stack tight">
+        <MainCell
+          below={
+            <>
+              <Status of={enabled ? 'enabled' : 'disabled'} />
+              {may('write') && <TestButton id={id} small />}
+            </>
+          }
+        >
           <a href={hrefOf(['notifications', id])}>{name ?? id}</a>
-          <span class="row">
-            <Status of={enabled ? 'enabled' : 'disabled'} />
-            {may('write') && <TestButton id={id} small />}
-          </span>
-        </div>
+        </MainCell>
       ),
     },
     { title: 'Latest message', kind: 'wrap', cell: ({ id }) => <Latest of={stateOf(id)} /> },

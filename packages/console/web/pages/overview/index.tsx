@@ -15,6 +15,7 @@ import { Breakers, Tiers } from './pending.tsx';
 import { RangeChoice, rangeOf } from './range.tsx';
 
 const words = {
+  lead: 'Your events from received to delivered, and why some were not.',
   behind: (count: string) =>
     `The history is still reading ${count} records. Totals are incomplete until then.`,
 };
@@ -45,12 +46,11 @@ function Whole({ query }: Pick<PageProps, 'query'>) {
     <div class="stack wide">
       <PageHead
         title={text.shell.pages.overview}
-        lead="Your events from received to delivered, and why some were not."
+        lead={data && data.behind > 1_000 ? words.behind(formatCount(data.behind)) : words.lead}
       >
         <RangeChoice query={query} />
       </PageHead>
       <ErrorNote error={error} onRetry={shown.reload} />
-      {data && data.behind > 1_000 && <p class="quiet">{words.behind(formatCount(data.behind))}</p>}
       {(data !== undefined || error === undefined) && <Content overview={data} />}
     </div>
   );

@@ -6,7 +6,7 @@ import { Button } from '../../parts/button.tsx';
 import { Card, Empty, PageHead } from '../../parts/card.tsx';
 import { formatCount } from '../../parts/format.ts';
 import { Reason } from '../../parts/status.tsx';
-import { Table, type Column } from '../../parts/table.tsx';
+import { MainCell, Table, type Column } from '../../parts/table.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { text } from '../../text/index.ts';
 import { ExportLink } from '../../lists/export-link.tsx';
@@ -49,17 +49,14 @@ function DeadLetters({ query }: Pick<PageProps, 'query'>) {
       title: 'Destination and reason',
       kind: 'main',
       cell: (row) => (
-        <div class="stack tight">
-          <span>
-            {row.destinationId === undefined ? (
-              '–'
-            ) : (
-              <a href={hrefOf(['destinations', row.destinationId])}>{row.destinationId}</a>
-            )}
-            : <Reason of={row.reason} />
-          </span>
-          <Actions row={row} onReplay={setAsked} />
-        </div>
+        <MainCell below={<Actions row={row} onReplay={setAsked} />}>
+          {row.destinationId === undefined ? (
+            '–'
+          ) : (
+            <a href={hrefOf(['destinations', row.destinationId])}>{row.destinationId}</a>
+          )}
+          : <Reason of={row.reason} />
+        </MainCell>
       ),
     },
     { title: 'Dead letters', kind: 'number', cell: ({ deadLetters }) => formatCount(deadLetters) },
@@ -111,13 +108,13 @@ function DeadLetters({ query }: Pick<PageProps, 'query'>) {
 function Actions({ row, onReplay }: { readonly row: Row; readonly onReplay: (asked: Asked) => void }) {
   const { destinationId: destination, reason = '', deadLetters, replayed, replayable } = row;
   return (
-    <span class="row">
+    <>
       <a href={hrefOf(['deliveries'], { status: 'dead', destination })}>Deliveries</a>
       {may('write') && replayable && deadLetters > replayed && destination !== undefined && (
         <Button small onClick={() => onReplay({ destination, reason })}>
           Replay …
         </Button>
       )}
-    </span>
+    </>
   );
 }

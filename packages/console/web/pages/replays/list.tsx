@@ -7,7 +7,7 @@ import { Action } from '../../parts/action.tsx';
 import { Empty } from '../../parts/card.tsx';
 import { formatCount } from '../../parts/format.ts';
 import { Reason, Status } from '../../parts/status.tsx';
-import { Table } from '../../parts/table.tsx';
+import { MainCell, Table } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
 
 type Replay = Schema['Replay'];
@@ -43,15 +43,16 @@ export function Replays({ resource, onEnd }: ReplaysProps) {
           title: 'Destination',
           kind: 'main',
           cell: (replay) => (
-            <div class="stack tight">
-              <span>
-                <Filter filter={replay.filter} />
-              </span>
-              <span class="row">
-                <Status of={replay.state} />
-                <Actions replay={replay} onDone={resource.reload} />
-              </span>
-            </div>
+            <MainCell
+              below={
+                <>
+                  <Status of={replay.state} />
+                  <Actions replay={replay} onDone={resource.reload} />
+                </>
+              }
+            >
+              <Filter filter={replay.filter} />
+            </MainCell>
           ),
         },
         { title: 'Progress', kind: 'wrap', cell: (replay) => <Progress replay={replay} /> },

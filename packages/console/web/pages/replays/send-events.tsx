@@ -18,11 +18,11 @@ import { draftOf, orderOf, periodOf, unusedOf, type Draft } from './selection.ts
 const words = {
   lead: 'Events are routed again with the current configuration of the destination, as far back as Kafka keeps them.',
   modes: {
-    missing: 'What it was not sent',
+    missing: 'Missed events',
     all: 'All events',
   },
   modeHint:
-    'What it was not sent includes dead letters. Choose all if the receiver has lost what it accepted: these deliveries have new ids.',
+    'Missed events include dead letters. Choose all events if the receiver has lost what it accepted. Those deliveries have new ids.',
   unused: (names: readonly string[]) =>
     `The list's filter by ${names.join(' and ')} does not apply to a replay.`,
   conditionHint: 'JSON, as in the filter of a destination. Leave empty for all events.',

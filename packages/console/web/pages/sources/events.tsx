@@ -11,7 +11,7 @@ import { formatCount, formatCounted } from '../../parts/format.ts';
 import { attempt } from '../../parts/notes.tsx';
 import { usePages } from '../../lists/pager.tsx';
 import { Badge } from '../../parts/status.tsx';
-import { PagedTable, type Column } from '../../parts/table.tsx';
+import { MainCell, PagedTable, type Column } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
 import { hrefOf } from '../../url/location.ts';
 import { isolated } from '../../text/isolated.ts';
@@ -70,17 +70,23 @@ export function SourceEvents({ id, onChanged }: SourceEventsProps) {
 
 function columnsOf(source: string, onDone: () => unknown): readonly Column<SourceEvent>[] {
   const seen = (at: string | undefined) => (at === undefined ? 'never' : <Time at={at} />);
-  const columns: Column<SourceEvent>[] = [
+  return [
     {
       title: 'Event',
-      kind: 'wrap',
+      kind: 'main',
       cell: ({ event, blocked }) => (
-        <>
+        <MainCell
+          below={
+            <>
+              {blocked && <Badge tone="warning">blocked</Badge>}
+              {may('write') && <Block source={source} event={event} blocked={blocked} onDone={onDone} />}
+            </>
+          }
+        >
           <a class="row-link" href={hrefOf(['deliveries'], { source, event })}>
             {event}
-          </a>{' '}
-          {blocked && <Badge tone="warning">blocked</Badge>}
-        </>
+          </a>
+        </MainCell>
       ),
     },
     { title: 'Calls', kind: 'number', cell: ({ count }) => formatCount(count) },
@@ -88,28 +94,29 @@ function columnsOf(source: string, onDone: () => unknown): readonly Column<Sourc
     { title: 'First seen', cell: ({ firstSeenAt }) => seen(firstSeenAt) },
     { title: 'Last seen', cell: ({ lastSeenAt }) => seen(lastSeenAt) },
   ];
-  if (!may('write')) return columns;
-  const action: Column<SourceEvent> = {
-    title: 'Actions',
-    kind: 'actions',
-    cell: ({ event, blocked }) =>
-      blocked ? (
-        <Action
-          small
-          label={`Unblock ${event}`}
-          request={() => unblock(source, event)}
-          done={words.unblocked}
-          after={onDone}
-        >
-          Unblock
-        </Action>
-      ) : (
-        <Button small label={`Block ${event}`} onClick={() => block(source, event, onDone)}>
-          Block
-        </Button>
-      ),
-  };
-  return [...columns, action];
+}
+
+interface BlockProps extends Pick<SourceEvent, 'event' | 'blocked'> {
+  readonly source: string;
+  readonly onDone: () => unknown;
+}
+
+function Block({ source, event, blocked, onDone }: BlockProps) {
+  return blocked ? (
+    <Action
+      small
+      label={`Unblock ${event}`}
+      request={() => unblock(source, event)}
+      done={words.unblocked}
+      after={onDone}
+    >
+      Unblock
+    </Action>
+  ) : (
+    <Button small label={`Block ${event}`} onClick={() => block(source, event, onDone)}>
+      Block
+    </Button>
+  );
 }
 
 /** Resolves with whether it was done. */

@@ -5,7 +5,7 @@ import { Empty, PageHead } from '../../parts/card.tsx';
 import { useList } from '../../lists/pager.tsx';
 import { ListSearch } from '../../lists/list-search.tsx';
 import { Status } from '../../parts/status.tsx';
-import { PagedTable, type Column } from '../../parts/table.tsx';
+import { MainCell, PagedTable, type Column } from '../../parts/table.tsx';
 import { text } from '../../text/index.ts';
 import { hrefOf, type PageProps } from '../../url/location.ts';
 
@@ -21,17 +21,12 @@ const columns: readonly Column<Source>[] = [
     title: 'Source',
     kind: 'main',
     cell: ({ id, name, enabled }) => (
-      <div class="stack tight">
-        <span>
-          <a class="row-link" href={hrefOf(['sources', id])}>
-            {id}
-          </a>{' '}
-          <span class="quiet">{name}</span>
-        </span>
-        <span>
-          <Status of={enabled ? 'enabled' : 'disabled'} />
-        </span>
-      </div>
+      <MainCell below={<Status of={enabled ? 'enabled' : 'disabled'} />}>
+        <a class="row-link" href={hrefOf(['sources', id])}>
+          {id}
+        </a>{' '}
+        <span class="quiet">{name}</span>
+      </MainCell>
     ),
   },
   {

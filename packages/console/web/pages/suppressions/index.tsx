@@ -12,7 +12,7 @@ import { formatCounted } from '../../parts/format.ts';
 import { attempt, toast } from '../../parts/notes.tsx';
 import { ExportLink } from '../../lists/export-link.tsx';
 import { useList } from '../../lists/pager.tsx';
-import { PagedTable, type Column } from '../../parts/table.tsx';
+import { MainCell, PagedTable, type Column } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
 import { text } from '../../text/index.ts';
 import { isolated } from '../../text/isolated.ts';
@@ -69,26 +69,33 @@ function List() {
 
 function columnsOf(onRemoved: () => unknown): readonly Column<Suppression>[] {
   return [
-    { title: 'User', kind: 'wrap', cell: ({ userId }) => <code>{userId}</code> },
-    { title: 'Since', cell: ({ since }) => <Time at={since} /> },
     {
-      title: 'Actions',
-      kind: 'actions',
-      cell: ({ userId }) => (
-        <Action
-          small
-          kind="danger"
-          label={`Remove ${userId}`}
-          question={{
-            title: `Deliver events of ${isolated(userId)} again?`,
-            message: 'New events are delivered. Events sent during the suppression are not.',
-          }}
-          request={() => release(userId)}
-          done="The user is no longer suppressed."
-          after={onRemoved}
+      title: 'User, suppressed since',
+      kind: 'main',
+      cell: ({ userId, since }) => (
+        <MainCell
+          below={
+            <>
+              <Time at={since} />
+              <Action
+                small
+                kind="danger"
+                label={`Remove ${userId}`}
+                question={{
+                  title: `Deliver events of ${isolated(userId)} again?`,
+                  message: 'New events are delivered. Events sent during the suppression are not.',
+                }}
+                request={() => release(userId)}
+                done="The user is no longer suppressed."
+                after={onRemoved}
+              >
+                Remove
+              </Action>
+            </>
+          }
         >
-          Remove
-        </Action>
+          <code>{userId}</code>
+        </MainCell>
       ),
     },
   ];

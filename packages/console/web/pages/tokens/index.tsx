@@ -7,7 +7,7 @@ import { Empty, PageHead } from '../../parts/card.tsx';
 import { Once } from '../../parts/once.tsx';
 import { useList } from '../../lists/pager.tsx';
 import { Badge } from '../../parts/status.tsx';
-import { PagedTable, type Column } from '../../parts/table.tsx';
+import { MainCell, PagedTable, type Column } from '../../parts/table.tsx';
 import { Ago, Time } from '../../parts/time.tsx';
 import { text } from '../../text/index.ts';
 import { CreateToken } from './create.tsx';
@@ -69,8 +69,13 @@ export default function Tokens() {
 
 function columnsOf(onRevoked: () => unknown): readonly Column<Token>[] {
   return [
-    { title: 'Name', kind: 'wrap', cell: ({ name }) => name },
-    { title: 'Scope', cell: ({ scope }) => <Badge tone="accent">{scope}</Badge> },
+    {
+      title: 'Name',
+      kind: 'main',
+      cell: (token) => (
+        <MainCell below={<ScopeAndRevoke token={token} onRevoked={onRevoked} />}>{token.name}</MainCell>
+      ),
+    },
     {
       title: 'Limited to',
       kind: 'wrap',
@@ -87,27 +92,34 @@ function columnsOf(onRevoked: () => unknown): readonly Column<Token>[] {
         </>
       ),
     },
-    {
-      title: 'Actions',
-      kind: 'actions',
-      cell: ({ id, name }) => (
-        <Action
-          small
-          kind="danger"
-          label={`Revoke ${name}`}
-          question={{
-            title: `Revoke the token ${isolated(name)}?`,
-            message: 'Requests and sessions that use it stop working within two seconds.',
-          }}
-          request={() => ask(api.DELETE('/v1/tokens/{id}', { params: { path: { id } } }))}
-          done="Token revoked."
-          after={onRevoked}
-        >
-          Revoke
-        </Action>
-      ),
-    },
   ];
+}
+
+interface ScopeAndRevokeProps {
+  readonly token: Token;
+  readonly onRevoked: () => unknown;
+}
+
+function ScopeAndRevoke({ token: { id, name, scope }, onRevoked }: ScopeAndRevokeProps) {
+  return (
+    <>
+      <Badge tone="accent">{scope}</Badge>
+      <Action
+        small
+        kind="danger"
+        label={`Revoke ${name}`}
+        question={{
+          title: `Revoke the token ${isolated(name)}?`,
+          message: 'Requests and sessions that use it stop working within two seconds.',
+        }}
+        request={() => ask(api.DELETE('/v1/tokens/{id}', { params: { path: { id } } }))}
+        done="Token revoked."
+        after={onRevoked}
+      >
+        Revoke
+      </Action>
+    </>
+  );
 }
 
 function expiryOf({ expired, expiresAt }: Token) {

@@ -1,4 +1,5 @@
 /** Everything about one user: calls, deliveries, filtered events, deletion requests, audiences, and whether they are suppressed. */
+import type { ComponentChildren } from 'preact';
 import type { Schema } from '../../api/client.ts';
 import { isLimited } from '../../api/session.ts';
 import { useList } from '../../lists/pager.tsx';
@@ -6,7 +7,7 @@ import { LinkButton } from '../../parts/button.tsx';
 import { Ask } from '../../parts/ask.tsx';
 import { Empty, PageHead } from '../../parts/card.tsx';
 import { Reason, Status } from '../../parts/status.tsx';
-import { PagedTable, type Column } from '../../parts/table.tsx';
+import { MainCell, PagedTable, type Column } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
 import { text } from '../../text/index.ts';
 import { go, hrefOf, type PageProps } from '../../url/location.ts';
@@ -17,28 +18,42 @@ const limit = 20;
 
 const eventColumn = <Item extends { readonly event?: string; readonly type: string }>(
   linkOf: (item: Item) => string,
+  below: (item: Item) => ComponentChildren,
 ): Column<Item> => ({
   title: 'Event',
-  kind: 'wrap',
+  kind: 'main',
   cell: (item) => (
-    <a class="row-link" href={linkOf(item)}>
-      {item.event ?? item.type}
-    </a>
+    <MainCell below={below(item)}>
+      <a class="row-link" href={linkOf(item)}>
+        {item.event ?? item.type}
+      </a>
+    </MainCell>
   ),
 });
 
 const deliveryColumns: readonly Column<Schema['Delivery']>[] = [
-  eventColumn(({ deliveryId }) => hrefOf(['deliveries', deliveryId])),
-  { title: 'Time', cell: ({ createdAt }) => <Time at={createdAt} /> },
-  { title: 'Status', cell: ({ status }) => <Status of={status} /> },
+  eventColumn(
+    ({ deliveryId }) => hrefOf(['deliveries', deliveryId]),
+    ({ createdAt, status }) => (
+      <>
+        <Time at={createdAt} />
+        <Status of={status} />
+      </>
+    ),
+  ),
   { title: 'Source', cell: ({ sourceId }) => sourceId },
   { title: 'Destination', cell: ({ destinationId }) => destinationId },
 ];
 
 const filteredColumns: readonly Column<Schema['FilteredEvent']>[] = [
-  eventColumn(({ eventId }) => hrefOf(['why', eventId])),
-  { title: 'Time', cell: ({ decidedAt }) => <Time at={decidedAt} /> },
-  { title: 'Reason', kind: 'wrap', cell: ({ reason }) => <Reason of={reason} /> },
+  eventColumn(
+    ({ eventId }) => hrefOf(['why', eventId]),
+    ({ decidedAt, reason }) => (
+      <span class="one-line">
+        <Time at={decidedAt} /> <Reason of={reason} />
+      </span>
+    ),
+  ),
   { title: 'Source', cell: ({ sourceId }) => sourceId },
   { title: 'Destination', cell: ({ destinationId }) => destinationId ?? 'none' },
 ];
