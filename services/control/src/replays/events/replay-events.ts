@@ -147,7 +147,7 @@ class EventReplay {
     let replayed = sent.ofThis;
     onReplayed(replayed);
     const writer = new PacedWriter<Replayed>({
-      ratePerSecond: this.#ratePerSecond(),
+      ratePerSecond: () => this.#ratePerSecond(),
       signal,
       bytesOf: ({ record }) => record.value?.length ?? 0,
       ready: () => this.#untilReady(),
