@@ -39,7 +39,10 @@ export interface Scan extends AsyncIterable<readonly ConsumedRecord[]> {
   close(): Promise<void>;
 }
 
-/** Of keys and values: a fetch asks for about as much, and none begins above it. More would outlive V8's collections of young objects. */
+/**
+ * Of keys and values: a fetch asks for about as much, and none begins while more than half of it waits. More would outlive V8's
+ * collections of young objects.
+ */
 const bufferBytes = 2 ** 20;
 /** Until it is known how well the records are compressed: as much as typical ones. */
 const firstFetchBytes = bufferBytes / 8;
