@@ -14,6 +14,7 @@ import { measureFleet } from './delivery/fleet.ts';
 import { measureIsolation } from './delivery/isolation.ts';
 import {
   measureManyBad,
+  measureOneBad,
   measureRateLimited,
   measureSameOrigin,
   measureTenThousand,
@@ -37,6 +38,7 @@ const measures: Readonly<Record<Scenario, (context: Context) => Promise<Report>>
   overload: measureOverload,
   punctual: measurePunctuality,
   backlog: measureBacklog,
+  'one-bad': measureOneBad,
   'many-bad': measureManyBad,
   'rate-limited': measureRateLimited,
   'same-origin': measureSameOrigin,

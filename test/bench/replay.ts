@@ -257,7 +257,7 @@ async function measure(bench: Bench, options: Options): Promise<Results> {
 async function writePast(kafka: Kafka, events: number): Promise<void> {
   const publisher = kafka.publisher();
   const call = createCalls();
-  const together = 2_000;
+  const together = 300;
   for (let first = 0; first < events; first += together) {
     const numbers = Array.from({ length: Math.min(together, events - first) }, (_, nth) => first + nth);
     await Promise.all(

@@ -3,7 +3,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { RateLimiter } from './rate-limiter.ts';
 
 export interface PacedWriterOptions<Item> {
-  readonly ratePerSecond: number;
+  /** Looked up for each batch. */
+  readonly ratePerSecond: () => number;
   /** Stops the writer after the batch in flight. */
   readonly signal: AbortSignal;
   readonly bytesOf: (item: Item) => number;
@@ -18,22 +19,19 @@ const maxBatch = { records: 500, bytes: 512 * 1024 };
 
 export class PacedWriter<Item> {
   readonly #options: PacedWriterOptions<Item>;
-  readonly #limiter: RateLimiter;
-  readonly #maxRecords: number;
+  readonly #limiter = new RateLimiter();
   #batch: Item[] = [];
   #bytes = 0;
 
   constructor(options: PacedWriterOptions<Item>) {
-    const { ratePerSecond } = options;
     this.#options = options;
-    this.#limiter = new RateLimiter(ratePerSecond);
-    this.#maxRecords = Math.min(Math.ceil(ratePerSecond / batchesPerSecond), maxBatch.records);
   }
 
   /** False once the signal is aborted: the item, and the rest of its batch, are not published. */
   async add(item: Item): Promise<boolean> {
-    const size = this.#options.bytesOf(item);
-    const isFull = this.#batch.length >= this.#maxRecords;
+    const { bytesOf, ratePerSecond } = this.#options;
+    const size = bytesOf(item);
+    const isFull = this.#batch.length >= Math.min(ratePerSecond() / batchesPerSecond, maxBatch.records);
     if (isFull || (this.#bytes > 0 && this.#bytes + size > maxBatch.bytes)) await this.flush();
     if (this.#options.signal.aborted) return false;
     this.#batch.push(item);
@@ -43,7 +41,7 @@ export class PacedWriter<Item> {
 
   /** Publishes the items that wait. False where the signal was aborted before. */
   async flush(): Promise<boolean> {
-    const { signal, ready, publish } = this.#options;
+    const { ratePerSecond, signal, ready, publish } = this.#options;
     const batch = this.#batch;
     this.#batch = [];
     this.#bytes = 0;
@@ -51,7 +49,7 @@ export class PacedWriter<Item> {
     await pause(this.#limiter.waitMs, signal);
     await ready?.();
     if (signal.aborted) return false;
-    this.#limiter.spend(batch.length);
+    this.#limiter.spend(batch.length, ratePerSecond());
     await publish(batch);
     return true;
   }

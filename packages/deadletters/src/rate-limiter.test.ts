@@ -5,9 +5,9 @@ import { RateLimiter } from './rate-limiter.ts';
 
 test('the first work does not wait, and the next waits for its share of a second', () => {
   let now = 5_000;
-  const limiter = new RateLimiter(10, () => now);
+  const limiter = new RateLimiter(() => now);
   assert.equal(limiter.waitMs, 0);
-  limiter.spend(5);
+  limiter.spend(5, 10);
   assert.equal(limiter.waitMs, 500);
   now += 200;
   assert.equal(limiter.waitMs, 300);
@@ -17,10 +17,10 @@ test('the first work does not wait, and the next waits for its share of a second
 
 test('a pause is not followed by a burst', () => {
   let now = 0;
-  const limiter = new RateLimiter(10, () => now);
-  limiter.spend(1);
+  const limiter = new RateLimiter(() => now);
+  limiter.spend(1, 10);
   now += 60_000;
-  limiter.spend(1);
+  limiter.spend(1, 10);
   assert.equal(limiter.waitMs, 100);
 });
 
@@ -29,12 +29,12 @@ test('in any period, at most the rate plus one batch is done', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 1_000 }), fc.array(batch, { minLength: 1 }), (rate, batches) => {
       let now = 0;
-      const limiter = new RateLimiter(rate, () => now);
+      const limiter = new RateLimiter(() => now);
       const spent: { at: number; count: number }[] = [];
       for (const { count, delayMs } of batches) {
         now += delayMs;
         now += limiter.waitMs;
-        limiter.spend(count);
+        limiter.spend(count, rate);
         spent.push({ at: now, count });
       }
       for (const [first, { at: begin }] of spent.entries()) {

@@ -1,11 +1,9 @@
 /** Spreads work evenly at a rate. A pause is not followed by a burst, which could overload the receiver. */
 export class RateLimiter {
-  readonly #perSecond: number;
   readonly #now: () => number;
   #nextAt = -Infinity;
 
-  constructor(perSecond: number, now: () => number = () => performance.now()) {
-    this.#perSecond = perSecond;
+  constructor(now: () => number = () => performance.now()) {
     this.#now = now;
   }
 
@@ -14,8 +12,8 @@ export class RateLimiter {
     return Math.max(0, this.#nextAt - this.#now());
   }
 
-  /** Counts work that is done now. */
-  spend(count: number): void {
-    this.#nextAt = Math.max(this.#nextAt, this.#now()) + (count / this.#perSecond) * 1_000;
+  /** Counts work that is done now, at the rate of now. */
+  spend(count: number, perSecond: number): void {
+    this.#nextAt = Math.max(this.#nextAt, this.#now()) + (count / perSecond) * 1_000;
   }
 }

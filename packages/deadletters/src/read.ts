@@ -31,8 +31,8 @@ export async function readDeadLetters(
 ): Promise<Reading> {
   // In parallel: each waits for its own consumer group, which takes the brokers up to some seconds.
   const [replays, dead] = await Promise.all([
-    kafka.scan({ topic: names.deliveriesReplay }),
-    kafka.scan({ topic: names.deliveriesDead, since: filter.since, ends }),
+    kafka.scan({ topic: names.deliveriesReplay, isGentle: true }),
+    kafka.scan({ topic: names.deliveriesDead, since: filter.since, ends, isGentle: true }),
   ]);
   const report = (): void => {
     const [first, second] = [replays.progress, dead.progress];

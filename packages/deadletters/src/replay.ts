@@ -100,7 +100,7 @@ class Replay {
     const { filter, ends, ratePerSecond, signal } = this.#options;
     this.#malformed = 0;
     const writer = new PacedWriter<DeadLetter>({
-      ratePerSecond,
+      ratePerSecond: () => ratePerSecond,
       signal,
       bytesOf: ({ record }) => record.value?.length ?? 0,
       publish: (batch) => this.#publish(session, batch),

@@ -9,7 +9,7 @@ import type {
   ProducerConfig,
 } from 'kafkajs';
 import { coPartitionedAssigners } from './consume/assigner.ts';
-import { heartbeatIntervalMs, maxWaitMs } from './consume/pacing.ts';
+import { heartbeatIntervalMs } from './consume/pacing.ts';
 import { bridgeLog, type KafkaLog } from './log.ts';
 import type { OnRequest } from './observer.ts';
 import kafkajs from './library.ts';
@@ -75,7 +75,6 @@ export interface Clients {
   }) => MemberConsumer;
   readonly followerConsumer: CreateReader;
   readonly tailConsumer: CreateReader;
-  readonly scanConsumer: (groupId: string) => Consumer;
 }
 
 /**
@@ -161,11 +160,10 @@ export function createClients(client: LibraryClient): Clients {
         fetching,
         partitionAssigners: owned ? coPartitionedAssigners(owned) : [kafkajs.PartitionAssigners.roundRobin],
       }),
-    followerConsumer: (groupId, told) =>
-      readerConsumer({ groupId, fetching: { waitMs: followerWaitMs, ...told } }),
-    tailConsumer: (groupId, told) =>
-      readerConsumer({ groupId, ...fetchBytes, fetching: { waitMs: followerWaitMs, ...told } }),
-    scanConsumer: (groupId) => readerConsumer({ groupId, ...fetchBytes, maxWaitTimeInMs: maxWaitMs }),
+    followerConsumer: (groupId, fetching) =>
+      readerConsumer({ groupId, fetching: { waitMs: followerWaitMs, ...fetching } }),
+    tailConsumer: (groupId, fetching) =>
+      readerConsumer({ groupId, ...fetchBytes, fetching: { waitMs: followerWaitMs, ...fetching } }),
   };
 }
 

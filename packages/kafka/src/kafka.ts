@@ -167,7 +167,7 @@ export function openKafka(
     closing,
   });
   const openScan = async (options: ScanOptions): Promise<Scan> =>
-    startScan(await reader(clients.scanConsumer), options);
+    startScan(await reader(clients.tailConsumer), options);
 
   return {
     publisher(options) {

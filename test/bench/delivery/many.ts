@@ -1,5 +1,5 @@
 /**
- * Scenarios with healthy destinations beside many others: failing ones, rate-limited ones, ones of the same origin, and
+ * Scenarios with healthy destinations beside others: one failing one, many of them, rate-limited ones, ones of the same origin, and
  * five per cent of ten thousand.
  */
 import type { Behaviour, Receiver } from '../receivers/receiver.ts';
@@ -10,6 +10,7 @@ import type { Report } from './report.ts';
 import type { Context } from './stage.ts';
 
 const healthyCount = 10;
+const usual = { healthyPerSecond: 20, mostRatio: 2 };
 const answers: Behaviour = { kind: 'answers' };
 
 /** Behaviour of an endpoint of each kind, or a URL where no endpoint can show the failure. */
@@ -65,6 +66,7 @@ function besideHealthy(count: number, others: Pick<Setting, 'perSecond' | 'burst
 export function measureManyBad(context: Context): Promise<Report> {
   const { bad: count, badKinds, badRate: perSecond } = context.options;
   return measureBeside(context, {
+    ...usual,
     name: 'many-bad',
     title: `Many bad: ${count} destinations (${badKinds.join(', ')}), ${perSecond} deliveries a second to them`,
     settings: [
@@ -84,12 +86,37 @@ export function measureManyBad(context: Context): Promise<Report> {
   });
 }
 
+/** As where each event goes to a healthy destination and to a bad one. */
+export function measureOneBad(context: Context): Promise<Report> {
+  const perSecond = 200;
+  return measureBeside(context, {
+    name: 'one-bad',
+    title: `One bad: ten healthy destinations and one that fails, ${perSecond} deliveries a second to it`,
+    healthyPerSecond: perSecond,
+    mostRatio: 1.5,
+    settings: [
+      alone,
+      ...context.options.badKinds.map((kind) => ({
+        name: kind,
+        title: `beside one: ${kind}`,
+        perSecond,
+        judged: true,
+        listen: async (receiver: Receiver) => ({
+          healthy: await listenWell(receiver, healthyCount),
+          others: await listenBadly(receiver, 1, [kind]),
+        }),
+      })),
+    ],
+  });
+}
+
 /** A burst of nine to each, then as many as the rate limit allows, so that the backlog never shrinks. */
 export function measureRateLimited(context: Context): Promise<Report> {
   const { limited } = context.options;
   const inflow = { burst: 9, perSecond: limited };
   const unlimited = besideHealthy(limited, inflow);
   return measureBeside(context, {
+    ...usual,
     name: 'rate-limited',
     title: `Rate limited: ${limited} destinations with a limit of 1/s, a burst of nine deliveries to each, then 1/s`,
     settings: [
@@ -114,6 +141,7 @@ export function measureSameOrigin(context: Context): Promise<Report> {
     },
   });
   return measureBeside(context, {
+    ...usual,
     name: 'same-origin',
     title: 'Same origin: two destinations, one of which is healthy',
     settings: [
@@ -132,6 +160,7 @@ export function measureTenThousand(context: Context): Promise<Report> {
     others: await (isWell ? listenWell(receiver, few) : listenBadly(receiver, few, badKinds)),
   });
   return measureBeside(context, {
+    ...usual,
     name: 'ten-thousand',
     title: `Ten thousand: ${destinations} destinations, ${perSecond} deliveries a second to 5 % of them`,
     scrapes: true,

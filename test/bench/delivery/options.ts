@@ -4,7 +4,16 @@ import { count, readOptions, someOf, type CommandLine } from '../command-line.ts
 /** In the order in which the scenarios run. */
 export const scenarios = [
   ...(['cost', 'isolation', 'fleet', 'overload', 'punctual', 'backlog'] as const),
-  ...(['many-bad', 'rate-limited', 'same-origin', 'ten-thousand', 'burst', 'recovery', 'replace'] as const),
+  ...([
+    'one-bad',
+    'many-bad',
+    'rate-limited',
+    'same-origin',
+    'ten-thousand',
+    'burst',
+    'recovery',
+    'replace',
+  ] as const),
 ] as const;
 export type Scenario = (typeof scenarios)[number];
 
@@ -52,10 +61,10 @@ healthy ones.
 
   --only LIST           some of ${scenarios.join(',')}
   --overload LIST       some of ${overloads.join(',')}
-  --kinds LIST          many-bad, ten-thousand: how the bad ones fail, some of
+  --kinds LIST          one-bad, many-bad, ten-thousand: how the bad ones fail, some of
                         ${badKinds.join(',')}
   --events N            cost: deliveries in each run                 (20000; quick: 1000)
-  --runs N              cost, isolation, many-bad, rate-limited, same-origin,
+  --runs N              cost, isolation, one-bad, many-bad, rate-limited, same-origin,
                         ten-thousand, burst: runs of each kind       (3; quick: 1)
   --rate N              isolation, replace: deliveries a second, together (500; quick: 200)
   --seconds N           isolation: length of a run; replace: of the part before (20; quick: 4)
@@ -64,7 +73,7 @@ healthy ones.
   --overload-seconds N  overload: length of the inflow               (60; quick: 10; long: 600)
   --waiting N           punctual: records that wait in retry topics  (100000; quick: 4000)
   --backlog N           backlog: records                             (200000; quick: 5000; long: 1000000)
-  --beside-seconds N    many-bad, rate-limited, same-origin, ten-thousand:
+  --beside-seconds N    one-bad, many-bad, rate-limited, same-origin, ten-thousand:
                         length of a run                              (30; quick: 5)
   --bad N               many-bad: bad destinations                   (1000; quick: 50)
   --bad-rate N          many-bad, ten-thousand: deliveries a second to the bad ones,

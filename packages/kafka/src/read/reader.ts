@@ -8,8 +8,8 @@ import type { Admin } from '../patches/reading/admin-requests.ts';
 import type { Fetching } from '../patches/reading/group-fetch.ts';
 import type { ReportUnreadable } from '../unreadable.ts';
 
-/** Creates a consumer of the library, with what is told of its fetches. */
-export type CreateReader = (groupId: string, told?: Pick<Fetching, 'onAnswer' | 'take'>) => Consumer;
+/** Creates a consumer of the library, with what decides about its fetches. */
+export type CreateReader = (groupId: string, fetching?: Partial<Fetching>) => Consumer;
 
 export interface ReaderDependencies {
   readonly createConsumer: CreateReader;

@@ -3,8 +3,10 @@
  * compacted. Unlike a follower it does not wait for brokers: it fails if no records arrive for 30 s.
  */
 import { randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
 import { TailraceError } from '@tailrace/errors';
 import { topicOffsets, topicOffsetsSince } from '../admin/offsets.ts';
+import { maxWaitMs } from '../consume/pacing.ts';
 import { toRecord } from '../fetched-record.ts';
 import type { Admin } from '../patches/reading/admin-requests.ts';
 import type { ConsumedRecord } from '../record.ts';
@@ -20,6 +22,8 @@ export interface ScanOptions {
   readonly starts?: ReadonlyMap<number, number> | undefined;
   /** By partition, the offset to end before, for example the `ends` of another scan. Default: the current end. */
   readonly ends?: ReadonlyMap<number, number> | undefined;
+  /** Yields few records at a time, and rests between them for as long as the process was busy: others on the machine come first. */
+  readonly isGentle?: boolean;
 }
 
 /**
@@ -35,8 +39,15 @@ export interface Scan extends AsyncIterable<readonly ConsumedRecord[]> {
   close(): Promise<void>;
 }
 
-/** Fetching pauses above `pause` and resumes below `resume`. One fetch may exceed the limit. */
-const bufferBytes = { pause: 8 * 2 ** 20, resume: 2 * 2 ** 20 };
+/**
+ * Of keys and values: a fetch asks for about as much, and none begins while more than half of it waits. More would outlive V8's
+ * collections of young objects.
+ */
+const bufferBytes = 2 ** 20;
+/** Until it is known how well the records are compressed: as much as typical ones. */
+const firstFetchBytes = bufferBytes / 8;
+/** A gentle scan works in turns of about this time. */
+const turn = { records: 32, ms: 1, mostRestMs: 25 };
 /** After this time without records, the scan checks whether the rest has expired, which no fetch reports. */
 const checkExpiredAfterMs = 2_000;
 const giveUpAfterMs = 30_000;
@@ -59,7 +70,8 @@ export async function startScan(
   const unread = (): PartitionSpan[] => [...spans.values()].filter(({ next, end }) => next < end);
   const read: ConsumedRecord[][] = [];
   let bytesRead = 0;
-  let isPaused = false;
+  let fetchBytes = firstFetchBytes;
+  let pausedAt: number | undefined;
   let closed = false;
   let lastProgressAt = performance.now();
   let wake: (() => void) | undefined;
@@ -78,6 +90,7 @@ export async function startScan(
     if (!span || closed) return;
     const records: ConsumedRecord[] = [];
     const { partition } = span;
+    const before = bytesRead;
     for (const fetched of batch.messages) {
       if (fetched.offset < span.next || fetched.offset >= span.end) continue;
       if (fetched.unreadable) {
@@ -87,10 +100,14 @@ export async function startScan(
       records.push(toRecord(topic, partition, fetched));
       bytesRead += sizeOf(fetched);
     }
-    if (records.length > 0) read.push(records);
+    if (records.length > 0) {
+      read.push(records);
+      const compressed = (batch.recordBytes * records.length) / (bytesRead - before || 1);
+      fetchBytes = Math.ceil(bufferBytes * Math.min(1, compressed));
+    }
     advance(span, batch.lastOffset() + 1);
-    if (bytesRead > bufferBytes.pause && !isPaused) {
-      isPaused = true;
+    if (bytesRead > bufferBytes / 2 && pausedAt === undefined) {
+      pausedAt = performance.now();
       session?.pause(unread().map(({ partition }) => ({ topic, partition })));
     }
   };
@@ -98,8 +115,8 @@ export async function startScan(
   const receive = (): ConsumedRecord[] | undefined => {
     const records = read.shift();
     for (const record of records ?? []) bytesRead -= sizeOf(record);
-    if (isPaused && bytesRead < bufferBytes.resume) {
-      isPaused = false;
+    if (pausedAt !== undefined && bytesRead <= bufferBytes / 2) {
+      pausedAt = undefined;
       lastProgressAt = performance.now();
       session?.resume(unread().map(({ partition }) => ({ topic, partition })));
     }
@@ -108,7 +125,11 @@ export async function startScan(
 
   const open = () => {
     const session = startSession({
-      consumer: createConsumer(`${topic}.scan.${randomUUID()}`),
+      consumer: createConsumer(`${topic}.scan.${randomUUID()}`, {
+        // The end of a pause is noticed after as long again, at most.
+        waitMs: () => Math.min(maxWaitMs, Math.ceil(performance.now() - (pausedAt ?? -Infinity))),
+        maxBytes: () => fetchBytes,
+      }),
       topics: [topic],
       classify,
       log,
@@ -118,7 +139,7 @@ export async function startScan(
         // Nothing is committed, so the library would start at the beginning.
         for (const partition of assignment[topic] ?? []) {
           const span = spans.get(partition);
-          if (isPaused || !span || span.next >= span.end) session.pause([{ topic, partition }]);
+          if (pausedAt !== undefined || !span || span.next >= span.end) session.pause([{ topic, partition }]);
           if (span) session.seek({ topic, partition }, span.next);
         }
       },
@@ -172,7 +193,8 @@ export async function startScan(
       try {
         while (!closed) {
           const records = receive();
-          if (records) yield records;
+          if (records && options.isGentle) yield* gently(records);
+          else if (records) yield records;
           else if (unread().length === 0) return;
           else await recordsOrTimeout();
         }
@@ -181,6 +203,17 @@ export async function startScan(
       }
     },
   };
+}
+
+async function* gently(records: readonly ConsumedRecord[]): AsyncGenerator<readonly ConsumedRecord[]> {
+  let before = performance.eventLoopUtilization();
+  for (let first = 0; first < records.length; first += turn.records) {
+    yield records.slice(first, first + turn.records);
+    const { active } = performance.eventLoopUtilization(before);
+    if (active < turn.ms) continue;
+    await wait(Math.min(active, turn.mostRestMs));
+    before = performance.eventLoopUtilization();
+  }
 }
 
 async function spansOf(

@@ -18,6 +18,8 @@ import type { FetchAnswer } from './fetch-response.ts';
 export interface Fetching {
   /** How long the fetch that begins now may wait for records. */
   waitMs(): number;
+  /** How much, compressed, it asks for; default: as the consumer is configured. */
+  readonly maxBytes?: (() => number) | undefined;
   /** Called for each partition that a fetch has read, whether or not it had records, before its records are passed on. */
   readonly onAnswer?: ((answer: PartitionAnswer) => void) | undefined;
   /**
@@ -123,7 +125,8 @@ function leanGroup(Original: LibraryClass<Group>): LibraryClass<Group> {
         const led = this.#layout.ledBy.get(Number(nodeId)) ?? [];
         await this.seekOffsets(led);
         const topics = toFetch(this, led);
-        const { minBytes, maxBytes, isolationLevel } = this;
+        const { minBytes, isolationLevel } = this;
+        const maxBytes = this.#fetching?.maxBytes?.() ?? this.maxBytes;
         const maxWaitTime = this.#fetching?.waitMs() ?? this.maxWaitTime;
         if (topics.length === 0) {
           await wait(maxWaitTime);

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { describe, test } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
 import type { ConsumedRecord } from '../../record.ts';
 import type { Scan } from '../../read/scan.ts';
 import type { TailOptions } from '../../read/tail.ts';
@@ -93,6 +95,24 @@ export function testReading(cluster: () => ContractCluster): void {
       await cluster().writeAborted(topic, ['aborted']);
       assert.deepEqual(await all(await kafka.scan({ topic })), ['a', 'b']);
       assert.equal(kafka.unreadable.length, 1);
+    });
+
+    test('holds about a megabyte, however slowly it is read, and passes on few records at a time where it is gentle', async () => {
+      await using kafka = connect(cluster());
+      const topic = await kafka.createTopic();
+      const values = Array.from({ length: 4_000 }, () => randomBytes(500).toString('hex'));
+      for (let first = 0; first < values.length; first += 250)
+        await kafka.write(topic, values.slice(first, first + 250));
+      const scan = await kafka.scan({ topic, isGentle: true });
+      const read: string[] = [];
+      for await (const records of scan) {
+        read.push(...texts(records));
+        assert.ok(records.length <= 32);
+        for (let nth = 0; nth < 10; nth += 1) await turn();
+        const ahead = scan.progress.read - read.length;
+        assert.ok(ahead <= 2_000, `${ahead} KB`);
+      }
+      assert.deepEqual(read, values);
     });
 
     test('ends when its loop is left', async () => {

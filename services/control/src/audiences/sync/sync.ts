@@ -87,7 +87,7 @@ export class Sync {
   readonly #deps: SyncDependencies;
   readonly #options: SyncOptions;
   readonly #state: SyncState;
-  readonly #rateLimiter: RateLimiter;
+  readonly #rateLimiter = new RateLimiter();
   readonly #currentMembers: CurrentMembersReader;
   /** The id of the latest sync when this one started. */
   readonly #previousSyncId: string | undefined;
@@ -99,7 +99,6 @@ export class Sync {
     this.#deps = deps;
     this.#options = options;
     this.#state = new SyncState(options.audience, deps.names);
-    this.#rateLimiter = new RateLimiter(options.ratePerSecond);
     this.#currentMembers = createCurrentMembersReader(deps, options.audience, options.signal);
     this.#previousSyncId = deps.view.get(options.audience)?.sync.id;
   }
@@ -245,7 +244,7 @@ export class Sync {
       if (signal.aborted) return 'stopped';
       const unavailable = this.#unavailable();
       if (unavailable) return unavailable;
-      this.#rateLimiter.spend(portion.count);
+      this.#rateLimiter.spend(portion.count, ratePerSecond);
       const { sync, members } = this.#state.audience;
       const next = this.#state.with({ sent: sync.sent + portion.count }, members + portion.gain);
       await this.#state.publish(publisher, portion.records, next);

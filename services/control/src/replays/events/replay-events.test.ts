@@ -305,6 +305,19 @@ describe('replays of events', { concurrency: true }, () => {
     assert.deepEqual(eventsOf(stage.sent()), namesOf(60));
   });
 
+  test('a change of the rate limit of the destination counts for a replay that runs', async (t) => {
+    const stage = await newStage(t);
+    // With this limit it takes five minutes.
+    await stage.configure([{ ...crm, rateLimit: 1 }]);
+    await stage.write(calls(300));
+    const replays = await stage.instance();
+    const { id } = await replays.start(order());
+    await until(replays, id, ({ replayed }) => replayed > 0);
+    await stage.configure([crm]);
+    await until(replays, id, ({ endedAt }) => endedAt !== undefined);
+    assert.deepEqual(eventsOf(stage.sent()), namesOf(300));
+  });
+
   test('nothing is sent while deliveries wait for a turn in the lane of the destination', async (t) => {
     const stage = await newStage(t);
     await stage.write(calls(3));

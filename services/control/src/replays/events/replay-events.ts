@@ -4,7 +4,6 @@
  * The records of the replay topic are the only record of the progress. Each names its replay, so that another instance continues
  * without a gap or a repeat: it opens the writer, which fences the instance before it, and then reads what was sent.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   PacedWriter,
   pause,
@@ -53,8 +52,6 @@ export interface EventReplayOrder {
 const mostRows = 2_000;
 const keptRows = 100;
 const maxName = 200;
-/** Records that are read in one turn of the event loop. */
-const perTurn = 200;
 /** Live deliveries do not wait for longer than these take: so many are pending while the replay publishes more. */
 const aheadSeconds = 2;
 const leastAhead = 100;
@@ -147,7 +144,7 @@ class EventReplay {
     let replayed = sent.ofThis;
     onReplayed(replayed);
     const writer = new PacedWriter<Replayed>({
-      ratePerSecond: this.#ratePerSecond(),
+      ratePerSecond: () => this.#ratePerSecond(),
       signal,
       bytesOf: ({ record }) => record.value?.length ?? 0,
       ready: () => this.#untilReady(),
@@ -272,11 +269,9 @@ async function eachDue(
   const { topic, from, mode } = selection;
   const select = createSelector(deps, selection);
   const left = { unreadable: 0, expired: 0 };
-  let read = 0;
-  for await (const records of await kafka.scan({ topic: topic ?? names.events, since: from, ends })) {
+  const options = { topic: topic ?? names.events, since: from, ends, isGentle: true };
+  for await (const records of await kafka.scan(options)) {
     for (const record of records) {
-      read += 1;
-      if (read % perTurn === 0) await nextTurn();
       if (signal.aborted) return { isComplete: false, ...left };
       if (topic === undefined && sent.waits(record)) continue;
       let selected = select(record);

@@ -175,7 +175,7 @@ export async function readSent(
     return isOfUser ? headers['delivery-id']?.toString() : undefined;
   };
   const first = new Map<number, ConsumedRecord>();
-  for await (const records of await kafka.scan({ topic: names.deliveries, since })) {
+  for await (const records of await kafka.scan({ topic: names.deliveries, since, isGentle: true })) {
     for (const record of records) {
       if (!first.has(record.partition)) first.set(record.partition, record);
       const id = idOf(record);

@@ -1,6 +1,7 @@
 /** Many failing destinations beside healthy ones: which deliveries are attempted, deferred or dead. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
 import type { SendRequest } from '@tailrace/webhook';
 import { crowdOf, deliveriesFor, fatesOf, undisturbed } from '../../testing/crowd.ts';
 import { held, success, timeout, type FakeSender } from '../../testing/fake-sender.ts';
@@ -126,7 +127,12 @@ describe('destinations that respond in time', () => {
     const { sender } = await stage.startReplica();
     const live = deliveriesFor([good], 200);
     const isLive = new Set(live.map(({ body }) => String(body)));
-    let [replayed, arrived] = [0, 0];
+    let [replayed, arrived, inTurn, mostInTurn] = [0, 0, 0, 0];
+    const countInTurn = async (): Promise<void> => {
+      mostInTurn = Math.max(mostInTurn, (inTurn += 1));
+      await turn();
+      inTurn = 0;
+    };
     sender.onRequest = ({ destinationId, body }) => {
       if (destinationId === 'other') return success;
       if (isLive.has(String(body))) {
@@ -134,10 +140,15 @@ describe('destinations that respond in time', () => {
         return success;
       }
       replayed += 1;
+      void countInTurn();
       return replayed <= 500 ? success : held;
     };
     await stage.publish(deliveriesFor([good], 5_000), names.deliveriesReplay);
     await stage.until(() => sender.holding > 0);
+    assert.ok(
+      mostInTurn <= 2,
+      `${mostInTurn} replayed ones began before the process could receive a live one`,
+    );
     await stage.publish([...live, ...deliveriesFor([other], 200)]);
     await stage.until(() => sentTo(sender, 'other').length === 200 && arrived === live.length);
     assert.ok(sender.holding > 0, 'the replay still hangs');

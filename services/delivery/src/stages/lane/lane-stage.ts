@@ -1,4 +1,5 @@
 /** The third stage: a delivery waits for its turn in the lane of its destination. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Destination } from '@tailrace/config';
 import type { TopicNames } from '@tailrace/topology';
 import type { Sender } from '@tailrace/webhook';
@@ -22,6 +23,8 @@ export interface LaneStageDependencies {
 
 export class LaneStage {
   readonly #deps: LaneStageDependencies;
+  /** Settles when one more delivery of the background may begin. */
+  #turn: Promise<unknown> = Promise.resolve();
 
   constructor(dependencies: LaneStageDependencies) {
     this.#deps = dependencies;
@@ -61,8 +64,9 @@ export class LaneStage {
     const { replayedFrom, eventAcceptedAt } = delivery;
     const isReplayed =
       (replayedFrom ?? eventAcceptedAt) !== undefined || work.topic === names.deliveriesReplay;
+    const traffic = (job.background ?? isReplayed) ? 'background' : 'live';
     const task: Task = {
-      traffic: (job.background ?? isReplayed) ? 'background' : 'live',
+      traffic,
       returned: dueAt !== undefined,
       bytes: body.length,
       get requests() {
@@ -73,6 +77,8 @@ export class LaneStage {
       },
       since: performance.now(),
       run: async (heldBy) => {
+        // Those of a replay arrive together. Live ones that arrive meanwhile wait for one of them at most.
+        if (traffic === 'background') await (this.#turn = this.#turn.then(() => nextTurn()));
         const tokenServer = receivers.tokenServerOf(delivery);
         const withoutToken = tokenServer && (await sender.prepare(tokenServer));
         const found = await receivers.find(delivery);
