@@ -36,6 +36,8 @@ interface Stage {
   readonly pending: { reason: string; deliveries: number; looks: number };
   /** Writes calls that the router then has routed. */
   write(calls: readonly object[]): Promise<void>;
+  /** Writes calls that the router has routed. The result commits them, when an instance has asked for the commits. */
+  writeUncommitted(calls: readonly object[]): Promise<() => Promise<void>>;
   /** The same, of calls of some days ago in partition 0. */
   writeBefore(days: number, calls: readonly object[]): Promise<void>;
   configure(destinations: readonly Destination[]): Promise<void>;
@@ -55,11 +57,14 @@ async function newStage(t: TestContext): Promise<Stage> {
   const pending = { reason: '', deliveries: 0, looks: 0 };
   const publisher = kafka.publisher();
   const transforms = new Transforms({ threads: 1 });
+  let [isHolding, looks] = [false, 0];
+  const held: (() => void)[] = [];
   const routed = await kafka.consume({
     groupId: routerGroup,
     topics: [names.events],
     onRecord: (record) => {
-      record.done();
+      if (isHolding) held.push(() => record.done());
+      else record.done();
     },
   });
   t.after(async () => {
@@ -82,6 +87,13 @@ async function newStage(t: TestContext): Promise<Stage> {
     };
     await eventually(isRouted, (done) => done);
   };
+  const publish = async (calls: readonly object[]): Promise<void> => {
+    for (const call of calls) {
+      const { userId = 'ada' } = call as { userId?: string };
+      const value = valueOf(call);
+      await publisher.publish({ topic: names.events, key: userId, value, headers: { 'source-id': 'web' } });
+    }
+  };
   return {
     cluster,
     kafka,
@@ -90,12 +102,17 @@ async function newStage(t: TestContext): Promise<Stage> {
     pending,
     configure,
     async write(calls) {
-      for (const call of calls) {
-        const { userId = 'ada' } = call as { userId?: string };
-        const value = valueOf(call);
-        await publisher.publish({ topic: names.events, key: userId, value, headers: { 'source-id': 'web' } });
-      }
+      await publish(calls);
       await untilRouted();
+    },
+    async writeUncommitted(calls) {
+      isHolding = true;
+      await publish(calls);
+      await eventually(() => held.length === calls.length);
+      return async () => {
+        await eventually(() => looks > 0);
+        for (const done of held) done();
+      };
     },
     async writeBefore(days, calls) {
       for (const call of calls) {
@@ -107,6 +124,11 @@ async function newStage(t: TestContext): Promise<Stage> {
     },
     async instance(longestMs = hourMs) {
       const ofInstance = cluster.connect();
+      const finished = ofInstance.finished.bind(ofInstance);
+      ofInstance.finished = (...asked) => {
+        looks += 1;
+        return finished(...asked);
+      };
       const users = {
         isSuppressed: (id: string) => suppressed.has(id),
         deletions: 1,
@@ -303,6 +325,17 @@ describe('replays of events', { concurrency: true }, () => {
       60,
     );
     assert.deepEqual(eventsOf(stage.sent()), namesOf(60));
+  });
+
+  test('what the router has routed and commits a moment later is past too', async (t) => {
+    const stage = await newStage(t);
+    await stage.write(calls(2));
+    const commit = await stage.writeUncommitted(calls(5).slice(2));
+    const replays = await stage.instance();
+    const { id } = await replays.start(order());
+    await commit();
+    await until(replays, id, ({ endedAt }) => endedAt !== undefined);
+    assert.deepEqual(eventsOf(stage.sent()), namesOf(5));
   });
 
   test('a change of the rate limit of the destination counts for a replay that runs', async (t) => {

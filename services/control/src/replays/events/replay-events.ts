@@ -56,6 +56,8 @@ const maxName = 200;
 const aheadSeconds = 2;
 const leastAhead = 100;
 const lookAgainMs = 250;
+/** Of the router, unless it is behind. */
+const commitsWithinMs = 5_000;
 /** Reasons of deliveries that the destination does not take now. Those that wait for a later attempt do not count. */
 const waitsForAnAttempt: ReadonlySet<string> = new Set(['', 'paused', 'circuit-open', 'lane-full', 'behind']);
 /** Of the rate limit of the destination; the rest is left to live deliveries. */
@@ -87,8 +89,12 @@ async function countEvents(
   const { kafka, names } = deps;
   const { topic, from, ends: wanted = [] } = order.selection;
   // Before what was sent is read: everything that is routed by now has its delivery in the topic.
-  const ends = new Map(topic === undefined ? await routedEnds(deps) : await endsOf(kafka, topic));
+  const ends = new Map(await endsOf(kafka, topic ?? names.events));
   for (const [partition, end] of wanted) ends.set(partition, Math.min(end, ends.get(partition) ?? end));
+  if (topic === undefined) {
+    const routed = await routedEnds(deps, ends, order.signal);
+    for (const [partition, end] of ends) ends.set(partition, Math.min(end, routed.get(partition) ?? 0));
+  }
   const starts = await kafka.offsetsAt(topic ?? names.events, from);
   const sent = await readSent(deps, order.selection, order.id);
   const counts = new Map<string, EventCount>();
@@ -239,13 +245,22 @@ class EventReplay {
   }
 }
 
-/** By partition of `events`, the offset up to which the router has routed everything. The rest is not past yet. */
-async function routedEnds({
-  kafka,
-  names,
-  routerGroup,
-}: EventReplayDependencies): Promise<ReadonlyMap<number, number>> {
-  return finishedUpTo((await kafka.finished(routerGroup, [names.events])).get(names.events));
+/**
+ * By partition of `events`, the offset up to which the router has routed everything. It commits a moment after it has routed, which is waited
+ * for. What it has not routed by then is not past yet.
+ */
+async function routedEnds(
+  { kafka, names, routerGroup }: EventReplayDependencies,
+  ends: ReadonlyMap<number, number>,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<number, number>> {
+  const giveUpAt = performance.now() + commitsWithinMs;
+  for (;;) {
+    const routed = finishedUpTo((await kafka.finished(routerGroup, [names.events])).get(names.events));
+    const isRouted = Array.from(ends).every(([partition, end]) => (routed.get(partition) ?? 0) >= end);
+    if (isRouted || signal.aborted || performance.now() > giveUpAt) return routed;
+    await pause(lookAgainMs, signal);
+  }
 }
 
 async function endsOf(kafka: Pick<Kafka, 'offsets'>, topic: string): Promise<ReadonlyMap<number, number>> {
