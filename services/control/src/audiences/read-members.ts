@@ -2,7 +2,8 @@
  * Reads the user ids of an upload, NDJSON or CSV, in batches with backpressure: the whole membership, or users who were added and
  * removed. Memory is bounded by one chunk of the stream and the longest line. A file of one kind is refused as the other.
  *
- * Ids are not trimmed: " ada" and "ada" may be different users. In CSV they may have the guard of an export. An id is refused only if a tracking call could not carry it.
+ * Ids are not trimmed: " ada" and "ada" may be different users. In CSV they may have the guard of an export. An id is refused only if a
+ * tracking call could not carry it.
  */
 import { TailraceError } from '@tailrace/errors';
 import { idProblem, isRawNumber, maxIdLength, parseJson, wholeDigits } from '@tailrace/events';
