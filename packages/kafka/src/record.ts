@@ -25,15 +25,18 @@ export interface ConsumedRecord {
   readonly timestamp: number;
   readonly key: Buffer | null;
   readonly value: Buffer | null;
-  /** By name, the last value that is not null. The object has no prototype. */
+  /** By name, the last value that is not null. Nothing is inherited. */
   readonly headers: Readonly<Record<string, Buffer>>;
   /** All headers in order, including repeated names and null values. For passing them on unchanged. */
   readonly headerList: readonly RecordHeader[];
 }
 
+/** An object without a prototype is a hash table for V8, and takes twice as long to fill and read as one that inherits from it. */
+const nothing = Object.freeze(Object.create(null) as object);
+
 /** By name, the last value that is not null. */
 export function lastOfEach(headers: readonly RecordHeader[]): Readonly<Record<string, Buffer>> {
-  const last = Object.create(null) as Record<string, Buffer>;
+  const last = Object.create(nothing) as Record<string, Buffer>;
   for (const [name, value] of headers) if (value !== null) last[name] = value;
   return last;
 }
