@@ -123,7 +123,11 @@ export class Machine {
   #loadScript(code: string): Loaded {
     this.#memory.clear();
     const context = this.#context;
-    const failed = (error: TransformFailure): Loaded => ({ outcome: 'failed', error, bytes: code.length });
+    const failed = (found: TransformFailure): Loaded => {
+      // Whether it uses too much CPU time may depend on the machine.
+      const error = found.isTooLong === true ? found : { ...found, isOfScript: true };
+      return { outcome: 'failed', error, bytes: code.length };
+    };
     const load = (source: string, name: string) =>
       this.#call(loadCpuMs, 'load', () => {
         const evaluated = context.evalCode(source, name);

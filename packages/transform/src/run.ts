@@ -28,6 +28,8 @@ export interface TransformFailure {
   readonly message: string;
   /** In the script, from 1; undefined where it is not known. */
   readonly line?: number | undefined;
+  /** Only where the script cannot be loaded, or has no function, so that all its runs fail. */
+  readonly isOfScript?: boolean;
   /** Only where it has used too much CPU time; harmful where it could not be ended in time, or has ended QuickJS. */
   readonly isTooLong?: boolean;
   readonly isHarmful?: boolean;

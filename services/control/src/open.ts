@@ -25,6 +25,7 @@ import { CopyFeed } from './copies/feed.ts';
 import { copyRoutes } from './copies/routes.ts';
 import { removeExpiredSecrets } from './configuration/destinations/expired-secrets.ts';
 import { transformTestRoutes } from './configuration/destinations/transform-test-routes.ts';
+import { TransformTrials } from './configuration/destinations/transform-trials.ts';
 import { filterTestRoutes } from './configuration/destinations/filter-test-routes.ts';
 import { testEventRoutes } from './configuration/destinations/test-event-routes.ts';
 import { serveKeySet } from './configuration/destinations/key-set.ts';
@@ -271,11 +272,12 @@ export async function openControl(
       // In the order of the OpenAPI document.
       const { ingestUrl, ingestPort } = settings;
       sessionRoutes(api, { config, seal, ended: endedSessions, ingestUrl, ingestPort });
-      configurationRoutes(api, { config, recalls, log });
+      const trials = new TransformTrials(transforms);
+      configurationRoutes(api, { config, recalls, log, trials });
       recallRoutes(api, recalls, config);
       testEventRoutes(api, { config, transforms, sending });
       filterTestRoutes(api, config);
-      transformTestRoutes(api, config, transforms);
+      transformTestRoutes(api, config, trials);
       const exports = new Exports();
       healthRoutes(api, { config, history, outages, exports });
       issueRoutes(api, { config, history, marks, exports });

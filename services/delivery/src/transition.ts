@@ -125,18 +125,21 @@ function afterAttempt(delivery: Delivery, event: Attempted, policy: DeliveryPoli
 /** The last wait ends before the window does, by this part of the window. */
 const lastWaitShare = 0.02;
 
-/** The delivery that makes the next probe waits for that, all others longer each time, until the window ends. */
+/**
+ * The delivery that makes the next probe waits for that, all others longer each time, until the window ends. Each wait is a write, so they do
+ * not follow the schedule of the destination, which may be short at every step.
+ */
 function park(
   delivery: Delivery,
   { firstAttemptAt, probeInMs, results }: Down & { readonly results?: readonly UrlResult[] },
-  { scheduleMs, windowMs }: DeliveryPolicy,
+  { tiersMs, windowMs }: DeliveryPolicy,
   now: number,
 ): Effect {
   const windowEndsAt = firstAttemptAt + windowMs;
   if (now >= windowEndsAt) return die(delivery, 'circuit-open', results);
   const { deferrals } = delivery;
   const isProbe = probeInMs !== Infinity;
-  const delayMs = scheduleMs[Math.min(deferrals, scheduleMs.length - 1)] ?? 0;
+  const delayMs = tiersMs[Math.min(deferrals, tiersMs.length - 1)] ?? 0;
   const lastWaitEndsAt = windowEndsAt - windowMs * lastWaitShare;
   const latest = lastWaitEndsAt > now ? lastWaitEndsAt : windowEndsAt;
   const parked = {

@@ -16,7 +16,7 @@ import { reachesDestination, reachesSource } from '../../access/limits.ts';
 import { currentRequest } from '../../audit/context.ts';
 import { isMaskedFor } from '../../access/mask.ts';
 import { entryNotFound } from '../../http/errors.ts';
-import { entriesOf, requireValid } from '../entry/change.ts';
+import { entriesOf, requireValid, type EntryRules } from '../entry/change.ts';
 import { matchesSearch } from '../entry/search.ts';
 
 /** @throws TailraceError `not-found` */
@@ -39,12 +39,13 @@ export function findDestinations(
     .filter(({ sources }) => source === undefined || sources.includes(source));
 }
 
-export const destinationEntries = (config: ConfigEditor) =>
+export const destinationEntries = (config: ConfigEditor, check?: EntryRules<Destination>['check']) =>
   entriesOf(config, {
     kind: 'destination',
     load: loadDestination,
     valid: validDestination,
     show: showDestination,
+    check,
   });
 
 /**

@@ -143,3 +143,30 @@ test('a transform is refused where it is no script, and its version counts the c
   assert.equal((await control.expect(200, { method: 'POST', path, body: {} }))['body'], '2');
   await control.expect(200, patch(null));
 });
+
+test('a script that cannot be loaded, or has no function, is not saved; one whose function fails is', async () => {
+  const path = '/v1/destinations/crm';
+  const stored = await control.expect(200, { path });
+  const reused = await control.expect(200, { method: 'PATCH', path, body: { name: 'CRM' } });
+  for (const [code, rule] of [
+    ['const transform = 1;', /^cannot be loaded: The script has no function\. End it with /],
+    ['file:order.js', /^cannot be loaded: ReferenceError: '?order'? is not defined \(line 1\)$/],
+    ['\nconst now = Date.now();\n() => now', /^cannot be loaded: TypeError: there is no time .* \(line 2\)$/],
+  ] as const) {
+    const transform = { code };
+    for (const request of [
+      { method: 'PATCH', path, body: { transform } },
+      { method: 'PUT', path, body: { ...reused, transform } },
+      { method: 'POST', path: '/v1/destinations', body: { ...stored, id: 'new', transform } },
+    ] as const) {
+      const { json } = await control.refused(request, 400, 'invalid-configuration');
+      const [problem, ...others] = json['problems'] as { field: string; rule: string }[];
+      assert.deepEqual([problem?.field, others], ['transform.code', []]);
+      assert.match(problem?.rule ?? '', rule);
+    }
+  }
+  const body = { transform: { code: '(event) => event.no.where' } };
+  const saved = await control.expect(200, { method: 'PATCH', path, body });
+  assert.equal((saved['transform'] as { code: string }).code, body.transform.code);
+  await control.refused({ method: 'PATCH', path: '/v1/destinations/none', body }, 404, 'not-found');
+});

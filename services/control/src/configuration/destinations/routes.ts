@@ -8,6 +8,7 @@ import { destinationEntries, findDestinations, showDestination } from './destina
 import { destinationBodies } from '../entry/bodies.ts';
 import { entryRoutes } from '../entry/routes.ts';
 import { searchParameter } from '../entry/search.ts';
+import type { TransformTrials } from './transform-trials.ts';
 
 export const destination = documentOnly(
   named('Destination', destinationSchema),
@@ -29,8 +30,8 @@ export const findParameters = {
   ),
 };
 
-export function destinationRoutes(app: Api, config: ConfigEditor): void {
-  const entries = destinationEntries(config);
+export function destinationRoutes(app: Api, config: ConfigEditor, trials: TransformTrials): void {
+  const entries = destinationEntries(config, (...saved) => trials.check(...saved));
   const route = entryRoutes(app, {
     tag: 'Destinations',
     kind: 'destination',

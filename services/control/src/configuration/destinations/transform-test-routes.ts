@@ -2,15 +2,15 @@
 import type { ConfigView } from '@tailrace/config';
 import { eventTypes } from '@tailrace/events';
 import { bodyFor } from '@tailrace/routing';
-import { checkedResult, type Transforms } from '@tailrace/transform';
+import { checkedResult } from '@tailrace/transform';
 import Type from 'typebox';
-import { Places } from '../../access/places.ts';
 import { orNothing } from '../../document/json-schema.ts';
 import { audit } from '../../http/audit.ts';
 import { invalidField } from '../../http/errors.ts';
 import { bodyOnly, named, optionalText } from '../../http/schemas.ts';
 import { routesOf, type Api } from '../../http/api.ts';
 import { loadDestination } from './destination.ts';
+import type { TransformTrials } from './transform-trials.ts';
 import { fieldsOf, triedEvent } from './tried-call.ts';
 
 const testedSchema = Type.Object({
@@ -64,10 +64,9 @@ const mostCode = 32 * 1024;
 export function transformTestRoutes(
   app: Api,
   config: Pick<ConfigView, 'destination'>,
-  transforms: Pick<Transforms, 'run'>,
+  trials: TransformTrials,
 ): void {
   const route = routesOf(app, 'Destinations');
-  const places = new Places('transformTests');
   route.post('/destinations/:id/transform/test', {
     operationId: 'testTransform',
     summary: 'Try a transform on a call',
@@ -89,10 +88,8 @@ export function transformTestRoutes(
       if (code.length > mostCode) throw invalidField('code', `is longer than ${mostCode} characters`);
       const event = triedEvent({ ...given, ...fieldsOf(request.exactBody, known) });
       const input = bodyFor(event, destination);
-      using _place = places.take(request.caller, id);
-      // Not in the turns of the destination itself, of which replays are waiting.
-      const run = { owner: `test/${id}`, code, event: input, keepLogs: true };
-      return { input, ...checkedResult(await transforms.run(run), destination) };
+      const result = await trials.run(request.caller, id, { code, event: input, keepLogs: true });
+      return { input, ...checkedResult(result, destination) };
     },
   });
 }

@@ -30,6 +30,12 @@ export interface EntryRules<Of extends AnyEntry> {
    */
   readonly valid: (wanted: unknown, stored: Of | undefined, current: ConfigSnapshot) => Of;
   readonly show: (entry: Of, role: Role | undefined) => Of;
+  /**
+   * Finds problems of a body that `valid` cannot find at once.
+   *
+   * @throws TailraceError `invalid-configuration`
+   */
+  readonly check?: ((request: FastifyRequest, stored: Of | undefined) => Promise<void>) | undefined;
 }
 
 /** An entry after a request, as it is shown to the caller, and whether it was written. */
@@ -42,7 +48,7 @@ interface ChangedEntry<Of> {
 /** The work of the routes of one kind of entries. Each sets the ETag of its answer. */
 export function entriesOf<Of extends AnyEntry>(
   config: Pick<ConfigEditor, 'change' | 'source' | 'destination' | 'notification' | 'version'>,
-  { kind, load, valid, show }: EntryRules<Of>,
+  { kind, load, valid, show, check }: EntryRules<Of>,
 ) {
   const setEtag = (reply: FastifyReply, version: number | undefined): void => {
     reply.header('etag', etagOf(version));
@@ -78,6 +84,13 @@ export function entriesOf<Of extends AnyEntry>(
 
   const changeAndShow = async (...of: Parameters<typeof change>): Promise<Of> => (await change(...of)).shown;
 
+  const checkBody = async (request: FastifyRequest, verb: string): Promise<void> => {
+    const id = idIn(request);
+    audit(request, `${kind}.${verb}`, `${kind}/${id}`);
+    const stored = config[kind](id) as Of | undefined;
+    if (stored) await check?.(request, stored);
+  };
+
   return {
     change,
     changeAndShow,
@@ -92,6 +105,7 @@ export function entriesOf<Of extends AnyEntry>(
     async create(request: FastifyRequest, reply: FastifyReply, defaults: object): Promise<Of> {
       const wanted = withDefaults(request.body, defaults);
       audit(request, `${kind}.create`, `${kind}/${idOf(wanted)}`);
+      await check?.(request, undefined);
       const { result, version }: Changed<Of> = await config.change((current) => {
         const entry = valid(wanted, undefined, current);
         const { id } = entry;
@@ -104,15 +118,19 @@ export function entriesOf<Of extends AnyEntry>(
       reply.status(201).header('location', `/v1/${kind}s/${result.id}`);
       return show(result, request.role);
     },
-    replace: (request: FastifyRequest, reply: FastifyReply): Promise<Of> =>
-      changeAndShow(request, reply, 'replace', (stored, current) =>
+    async replace(request: FastifyRequest, reply: FastifyReply): Promise<Of> {
+      await checkBody(request, 'replace');
+      return changeAndShow(request, reply, 'replace', (stored, current) =>
         valid(withId(request.body, stored.id), stored, current),
-      ),
-    update: (request: FastifyRequest, reply: FastifyReply): Promise<Of> =>
-      changeAndShow(request, reply, 'update', (stored, current) => {
+      );
+    },
+    async update(request: FastifyRequest, reply: FastifyReply): Promise<Of> {
+      await checkBody(request, 'update');
+      return changeAndShow(request, reply, 'update', (stored, current) => {
         const merged = mergePatch(show(stored, request.role), request.body);
         return valid(withId(merged, stored.id), stored, current);
-      }),
+      });
+    },
     /** @param othersOf the other entries that are written with it */
     async remove(
       request: FastifyRequest,
