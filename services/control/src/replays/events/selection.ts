@@ -44,6 +44,8 @@ export interface EventTally {
   readonly expired: number;
   /** By partition of the topic, the offset of the first record of the period. Undefined in those of the release before. */
   readonly starts?: readonly (readonly [partition: number, start: number])[] | undefined;
+  /** By partition of the replay topic, where it ended when the events were counted: all that the replay sends comes later. */
+  readonly before?: readonly (readonly [partition: number, end: number])[] | undefined;
   /** By partition of the topic, the offset to end before: what the router has not routed yet is no past event. */
   readonly ends: readonly (readonly [partition: number, end: number])[];
 }
