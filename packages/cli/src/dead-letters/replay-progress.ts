@@ -45,7 +45,9 @@ export function outcomeOf(replay: Replay & Estimated): Outcome {
     ...(malformed > 0 ? [notReplayed(malformed)] : []),
     ...(unreadable > 0
       ? [
-          `${countOf(unreadable, 'event')} cannot be read: give control the schema registry (SCHEMA_REGISTRY_URL).`,
+          `${countOf(unreadable, 'record')} cannot be read: ${
+            replay.filter.topic === undefined ? '' : 'they are not as Tailrace wrote them, or '
+          }control needs the schema registry (SCHEMA_REGISTRY_URL).`,
         ]
       : []),
     ...(expired > 0

@@ -57,7 +57,8 @@ export const replaySchema = Type.Object({
   eventRows: Type.Optional(eventCounts),
   unreadable: Type.Optional(
     Type.Integer({
-      description: 'records of events whose schema control does not have: set SCHEMA_REGISTRY_URL',
+      description:
+        'records of events whose schema control does not have: set SCHEMA_REGISTRY_URL; of restored events also those that are no tracking calls',
     }),
   ),
   expired: Type.Optional(

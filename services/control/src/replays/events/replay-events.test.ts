@@ -587,12 +587,15 @@ describe('replays of events', { concurrency: true }, () => {
       const record = { key: null, value: valueOf(call), headers: { 'source-id': 'web' } };
       await publisher.publish({ topic: names.eventsRestore, partition: 0, ...record });
     }
+    const foreign = [null, '', '[]', '{"schema":{},"payload":"{}"}', '\ufffe{', '{"type":"track"}'];
+    for (const value of foreign)
+      await publisher.publish({ topic: names.eventsRestore, partition: 0, key: null, value });
     await publisher.close();
     const restored = order({ ...period, topic: names.eventsRestore });
     const { replayed, eventTally } = await ended(replays, restored);
     const days = eventTally?.rows.map(({ day }) => day);
     const day = new Date(acceptedAt).toISOString().slice(0, 10);
-    assert.deepEqual([replayed, days], [2, [day, day]]);
+    assert.deepEqual([replayed, days, eventTally?.unreadable], [2, [day, day], foreign.length]);
     assert.deepEqual(eventsOf(stage.sent()), ['Order 0', 'Order 2', 'Order 3']);
     assert.equal((await ended(replays, restored)).replayed, 0);
     const [, record] = stage.cluster.records(names.deliveriesReplay);

@@ -38,7 +38,7 @@ export interface EventTally {
   readonly events: number;
   /** By day in UTC, type and event name, largest count first; at most as many as are kept of dead letters. */
   readonly rows: readonly EventCount[];
-  /** Records whose schema the registry does not have, or no registry is configured. */
+  /** Records whose schema the registry does not have, or no registry is configured; of another topic also those that are no events. */
   readonly unreadable: number;
   /** Events of which it is not known any more whether they were sent; with the mode `missing` only. */
   readonly expired: number;
