@@ -7,13 +7,14 @@ import type { TopicNames } from '@tailrace/topology';
 import Type, { type Static } from 'typebox';
 import { isLimited, reachesDestination, reachesSource } from '../access/limits.ts';
 import { loadDestination } from '../configuration/destinations/destination.ts';
-import type { Caller } from '../access/authenticate.ts';
+import type { Caller, Role } from '../access/authenticate.ts';
 import { audit } from '../http/audit.ts';
 import { invalidField } from '../http/errors.ts';
 import { named } from '../http/schemas.ts';
 import { newestFirst, pageInOrder, pageOf, pageQuery } from '../http/page.ts';
 import { daysOf, estimateOf, type EventEstimate } from './events/estimate.ts';
 import { selectionFields, selectionOf } from './events/order.ts';
+import { rateOf } from './events/replay-events.ts';
 import type { EventSelection } from './events/selection.ts';
 import { destinationOf } from './record.ts';
 import { requireEnabled } from './require-enabled.ts';
@@ -77,6 +78,9 @@ export function replayRoutes(
   { replays, config, history, names, oldestEventAt, endsOf }: ReplayNeeds,
 ): void {
   const route = routesOf(app, 'Dead letters');
+
+  const show = (replay: ShownReplay, role: Role | undefined) =>
+    showReplay(replay, role, rateOf(replay, config.destination(destinationOf(replay) ?? '')));
 
   /** A limited token reaches the replays of one of its destinations, and with sources only those of their events. */
   const isReached = (caller: Caller | undefined, replay: ReplayOrder): boolean => {
@@ -181,7 +185,7 @@ export function replayRoutes(
       return reply
         .status(202)
         .header('location', `/v1/replays/${replay.id}`)
-        .send({ ...showReplay({ ...replay, paused: false }, request.role), ...preview });
+        .send({ ...show({ ...replay, paused: false }, request.role), ...preview });
     },
   });
 
@@ -193,7 +197,7 @@ export function replayRoutes(
     handler: async ({ query, role, caller }) => {
       const reached = (await replays.all()).filter((replay) => isReached(caller, replay));
       const page = pageInOrder('replays', reached, query, ({ startedAt, id }) => newestFirst(startedAt, id));
-      return { ...page, items: page.items.map((replay) => showReplay(replay, role)) };
+      return { ...page, items: page.items.map((replay) => show(replay, role)) };
     },
   });
 
@@ -201,7 +205,7 @@ export function replayRoutes(
     operationId: 'getReplay',
     summary: 'Get the progress of a replay',
     response: { 200: named('Replay', replaySchema) },
-    handler: async ({ params: { id }, role, caller }) => showReplay(await find(id, caller), role),
+    handler: async ({ params: { id }, role, caller }) => show(await find(id, caller), role),
   });
 
   const change = async (
@@ -213,7 +217,7 @@ export function replayRoutes(
     make: (id: string) => Promise<ShownReplay | undefined>,
   ) => {
     const found = await find(id, caller);
-    return showReplay((await make(id)) ?? found, role);
+    return show((await make(id)) ?? found, role);
   };
 
   route.post('/replays/:id/pause', {

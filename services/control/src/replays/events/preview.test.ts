@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { oldestAt } from './oldest.ts';
 import { daysOf, estimateOf } from './estimate.ts';
+import { rateOf } from './replay-events.ts';
 import { overlap, type EventSelection } from './selection.ts';
 
 const hourMs = 3_600_000;
@@ -55,6 +56,14 @@ test('the oldest event is found by time, and an empty topic has none', async () 
   assert.ok(Math.abs(((await oldest(0)) ?? 0) - day) <= 1_000);
   assert.ok(Math.abs(((await oldest(1)) ?? 0) - day - hourMs) <= 1_000);
   assert.equal(await oldest(2), undefined);
+});
+
+test('a replay sends at its rate, and at most at half of the limit of the destination', () => {
+  const ratePerSecond = 50;
+  assert.equal(rateOf({ ratePerSecond }, {}), 50);
+  assert.equal(rateOf({ ratePerSecond }, { rateLimit: 400 }), 50);
+  assert.equal(rateOf({ ratePerSecond }, { rateLimit: 10 }), 5);
+  assert.equal(rateOf({ ratePerSecond }, { rateLimit: 1 }), 1);
 });
 
 test('selections overlap that have a destination, a time, a source and a user in common', () => {

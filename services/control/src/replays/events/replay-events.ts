@@ -4,7 +4,7 @@
  * The records of the replay topic are the only record of the progress. Each names its replay, so that another instance continues
  * without a gap or a repeat: it opens the writer, which fences the instance before it, and then reads what was sent.
  */
-import type { ConfigView } from '@tailrace/config';
+import type { ConfigView, Destination } from '@tailrace/config';
 import {
   PacedWriter,
   pause,
@@ -244,9 +244,7 @@ class EventReplay {
   }
 
   #ratePerSecond(): number {
-    const { ratePerSecond, selection } = this.#order;
-    const rateLimit = this.#deps.config.destination(selection.destinationId)?.rateLimit ?? Infinity;
-    return Math.min(ratePerSecond, Math.max(1, rateLimit * shareOfRateLimit));
+    return rateOf(this.#order, this.#deps.config.destination(this.#order.selection.destinationId));
   }
 
   /**
@@ -279,6 +277,14 @@ class EventReplay {
     const early = rows.filter(({ reason }) => waitsForAnAttempt.has(reason));
     return early.reduce((sum, { deliveries }) => sum + deliveries, 0);
   }
+}
+
+/** How many events a replay sends in a second at most. */
+export function rateOf(
+  { ratePerSecond }: Pick<EventReplayOrder, 'ratePerSecond'>,
+  destination: Pick<Destination, 'rateLimit'> | undefined,
+): number {
+  return Math.min(ratePerSecond, Math.max(1, (destination?.rateLimit ?? Infinity) * shareOfRateLimit));
 }
 
 /**
