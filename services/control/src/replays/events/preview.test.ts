@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { oldestAt } from './oldest.ts';
-import { daysOf, estimateOf } from './estimate.ts';
+import { daysOf, Estimator } from './estimate.ts';
 import { rateOf } from './replay-events.ts';
 import { overlap, type EventSelection } from './selection.ts';
 
@@ -20,6 +20,12 @@ const usage = [
   { day: '2026-05-01', type: 'track', calls: 48 },
   { day: '2026-05-01', type: 'page', calls: 72 },
 ];
+
+function estimateOf(counted: typeof usage, of: EventSelection, now: number) {
+  const estimator = new Estimator(of, now);
+  estimator.add(counted);
+  return estimator.estimate;
+}
 
 test('the calls of a day are estimated by type and event, and those of a part of it by its share', () => {
   const now = day + 48 * hourMs;
