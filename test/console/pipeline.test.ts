@@ -254,7 +254,8 @@ test('a receiver that has lost yesterday is sent everything again after four cli
   await press(page, 'All events');
   await page.getByText(/^[1-9]\d* events? will be sent, in \S+ s or more\.$/).waitFor();
   await page.getByRole('group', { name: 'Events by day' }).getByText('Order Completed').first().waitFor();
-  await page.getByText('The oldest event in Kafka is of').waitFor();
+  await page.getByText('The oldest event in Kafka is from').waitFor();
+  assert.deepEqual(await axeProblems(page), []);
   assert.deepEqual(complaints, []);
   await page.context().close();
 });

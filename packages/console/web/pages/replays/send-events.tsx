@@ -112,11 +112,10 @@ export function SendEvents({ query }: Pick<PageProps, 'query'>) {
             {isAsked && dryRun.oldestEventAt !== undefined && (
               <span class="quiet small">
                 {' '}
-                The oldest event in Kafka is of <Time at={dryRun.oldestEventAt} />.
+                The oldest event in Kafka is from <Time at={dryRun.oldestEventAt} />.
               </span>
             )}
           </p>
-          {due > 0 && <Counts of={dryRun.count?.eventRows} />}
           <ErrorNote error={isAsked ? dryRun.error : undefined} />
           <div class="row">
             {may('write') &&
@@ -135,6 +134,7 @@ export function SendEvents({ query }: Pick<PageProps, 'query'>) {
               ))}
             <LinkButton href={hrefOf(['replays'])}>Cancel</LinkButton>
           </div>
+          {due > 0 && <Counts of={dryRun.count?.eventRows} />}
         </div>
       </Card>
     </div>
@@ -149,7 +149,7 @@ function Counts({ of }: { readonly of: Schema['Replay']['eventRows'] }) {
       keyOf={({ day, type, event }) => JSON.stringify([day, type, event])}
       empty=""
       columns={[
-        { title: 'Day', cell: ({ day }) => day },
+        { title: 'Day (UTC)', cell: ({ day }) => day },
         { title: 'Event', kind: 'wrap', cell: ({ type, event }) => event ?? type },
         { title: 'Events', kind: 'number', cell: ({ events }) => formatCount(events) },
       ]}
