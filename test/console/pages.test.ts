@@ -5,6 +5,7 @@ import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
 import { deliveryKey } from '@tailrace/records';
+import type { Request } from 'playwright-core';
 import { adminToken, names, newCluster, openApi, readToken } from '../../services/control/src/testing/api.ts';
 import { createFlow } from '../../services/control/src/testing/flow.ts';
 import { eventually } from '@tailrace/testing';
@@ -194,6 +195,31 @@ test('the page of a user has their calls, deliveries, what was filtered, audienc
     complaints.filter((complaint) => !complaint.includes('status of 404')),
     [],
   );
+  await page.context().close();
+});
+
+test('a count that nobody waits for any more is interrupted', async () => {
+  const { page } = await browser.open(url, { token: adminToken });
+  await page.route('**/v1/replays/*', async (route) => {
+    if (route.request().method() !== 'GET') return route.continue();
+    const answer = await route.fetch();
+    const counting = { ...((await answer.json()) as object), state: 'counting', endedAt: undefined };
+    return route.fulfill({ json: counting });
+  });
+  const isOfReplay = (method: string) => (request: Request) =>
+    request.method() === method && request.url().includes('/v1/replays/');
+  await visit(page, '#/replays/+events?destination=erp', 'Send past events');
+  for (const [begin, leave] of [
+    ['Count events', page.getByRole('button', { name: 'All events' })],
+    ['Missed events', page.getByRole('link', { name: 'Cancel' })],
+  ] as const) {
+    const counted = page.waitForRequest(isOfReplay('GET'));
+    await page.getByRole('button', { name: begin }).click();
+    await counted;
+    const interrupted = page.waitForRequest(isOfReplay('DELETE'));
+    await leave.click();
+    await interrupted;
+  }
   await page.context().close();
 });
 

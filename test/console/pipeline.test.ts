@@ -248,6 +248,14 @@ test('a receiver that has lost yesterday is sent everything again after four cli
   const branches = page.getByRole('figure', { name: 'Event flow' }).getByRole('listitem');
   await branches.nth(1).getByText('Sent again').waitFor();
   assert.deepEqual([await branches.count(), await branches.getByText('Sent again').count()], [2, 1]);
+  await branches.first().getByRole('link', { name: 'Send past events' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Send past events' }).waitFor();
+  assert.equal(await page.getByLabel('Event', { exact: true }).inputValue(), 'Order Completed');
+  await press(page, 'All events');
+  await page.getByText(/^[1-9]\d* events? will be sent, in \S+ s or more\.$/).waitFor();
+  await page.getByRole('group', { name: 'Events by day' }).getByText('Order Completed').first().waitFor();
+  await page.getByText('The oldest event in Kafka is from').waitFor();
+  assert.deepEqual(await axeProblems(page), []);
   assert.deepEqual(complaints, []);
   await page.context().close();
 });

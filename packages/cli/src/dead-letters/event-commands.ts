@@ -71,9 +71,9 @@ export const eventReplayCommands: readonly Declared[] = [
       const replay = await api.send<Schema['StartedReplay']>('POST', pathOf('replays'), order);
       if (wait || dryRun) return untilEnded(replay, { api, terminal });
       const { estimate, id } = replay;
-      const atMost = estimate ? `, at most ${countOf(estimate.events, 'event')}` : '';
+      const about = estimate ? `, about ${countOf(estimate.events, 'event')}` : '';
       return done(
-        [`Requested as replay ${id}${atMost}.`, `To see the progress: tailrace get replay ${id}`],
+        [`Requested as replay ${id}${about}.`, `To see the progress: tailrace get replay ${id}`],
         replay,
       );
     },

@@ -45,7 +45,9 @@ export function outcomeOf(replay: Replay & Estimated): Outcome {
     ...(malformed > 0 ? [notReplayed(malformed)] : []),
     ...(unreadable > 0
       ? [
-          `${countOf(unreadable, 'event')} cannot be read: give control the schema registry (SCHEMA_REGISTRY_URL).`,
+          `${countOf(unreadable, 'record')} cannot be read: ${
+            replay.filter.topic === undefined ? '' : 'they are not as Tailrace wrote them, or '
+          }control needs the schema registry (SCHEMA_REGISTRY_URL).`,
         ]
       : []),
     ...(expired > 0
@@ -66,8 +68,8 @@ function progressOf(replay: Replay & Estimated): string {
   const { due, replayed, estimate, state } = replay;
   if (due !== undefined) return `${formatCount(replayed)} of ${countOf(due, nounOf(replay))} replayed`;
   if (state === 'requested') return 'it waits for an earlier replay to the destination';
-  const atMost = estimate ? `, at most ${formatCount(estimate.events)}` : '';
-  return `the ${nounOf(replay)}s are being counted${atMost}`;
+  const about = estimate ? `, about ${formatCount(estimate.events)}` : '';
+  return `the ${nounOf(replay)}s are being counted${about}`;
 }
 
 function rowsOf({ eventRows = [] }: Replay): readonly string[] {
@@ -81,9 +83,8 @@ function rowsOf({ eventRows = [] }: Replay): readonly string[] {
   return table([['DAY', 'TYPE', 'EVENT', 'EVENTS'], ...rows]);
 }
 
-/** How long it takes at its rate. */
-function inTime({ due = 0, ratePerSecond }: Replay): string {
-  const seconds = Math.ceil(due / ratePerSecond);
+/** How long it takes at its rate, and that of the destination. */
+function inTime({ due = 0, ratePerSecond, expectedSeconds: seconds = due / ratePerSecond }: Replay): string {
   if (seconds < 60) return '';
   const minutes = Math.ceil(seconds / 60);
   return minutes < 120 ? `, in ${minutes} minutes or more` : `, in ${Math.ceil(minutes / 60)} hours or more`;

@@ -154,7 +154,8 @@ test('a replay of events names a destination and a beginning, and a limited toke
   assert.equal(restored['estimate'], undefined, 'the history does not count what was restored');
   const counted = await replay(202, { ...order, topic: names.events, userId: 'ada', dryRun: true });
   assert.deepEqual([counted['kind'], counted['estimate']], ['events', { events: 0, rows: [] }]);
-  assert.deepEqual([(await ended(counted))['due'], counted['overlaps']], [0, []]);
+  const { due, expectedSeconds } = await ended(counted);
+  assert.deepEqual([due, expectedSeconds, counted['overlaps']], [0, 0, []]);
   const path = `/v1/replays/${String(counted['id'])}`;
   const shown = (await control.expect(200, { path, token: readToken }))['filter'] as Json;
   assert.equal(shown['userId'], '***');
@@ -174,4 +175,34 @@ test('a replay of events names a destination and a beginning, and a limited toke
   const unseen = await control.expect(202, { ...asked, token: String(other['token']) });
   assert.equal(unseen['estimate'], undefined, 'the usage of the source is not shown to it');
   await control.expect(404, { path, token: String(token) });
+});
+
+test('the estimate counts what was routed since the day of the oldest event', async () => {
+  const sources = Array.from({ length: 3 }, (_, nth) => `counted-${nth}`);
+  for (const id of sources) await control.expect(201, { method: 'POST', path: '/v1/sources', body: { id } });
+  const settings = { webhooks: [{ url: 'https://counted.example.com/' }] };
+  const destination = { id: 'counted', type: 'Webhooks', sources, settings };
+  await control.expect(201, { method: 'POST', path: '/v1/destinations', body: destination });
+  const publisher = control.kafka.publisher();
+  const dayOf = (daysAgo: number) => new Date(Date.now() - daysAgo * 86_400_000).toISOString().slice(0, 10);
+  await publisher.publish({ topic: names.events, key: 'ada', value: '{}' });
+  for (const sourceId of sources) {
+    for (const [day, calls] of [
+      [dayOf(0), 2],
+      [dayOf(30), 1],
+    ] as const) {
+      const usage = { sourceId, day, calls: { page: calls }, filtered: 0, events: [] };
+      await publisher.publish({ topic: names.usage, key: sourceId, value: JSON.stringify(usage) });
+    }
+  }
+  await publisher.close();
+  await control.historyRead();
+  const counted = await replay(202, {
+    kind: 'events',
+    destination: 'counted',
+    from: '60d',
+    dryRun: true,
+  });
+  assert.equal((counted['estimate'] as Json)['events'], 6);
+  await ended(counted);
 });

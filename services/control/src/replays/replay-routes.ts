@@ -1,4 +1,5 @@
 /** The routes that replay dead letters and events. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyRequest } from 'fastify';
 import { isTailraceError, TailraceError } from '@tailrace/errors';
 import type { ConfigView, Destination } from '@tailrace/config';
@@ -7,13 +8,14 @@ import type { TopicNames } from '@tailrace/topology';
 import Type, { type Static } from 'typebox';
 import { isLimited, reachesDestination, reachesSource } from '../access/limits.ts';
 import { loadDestination } from '../configuration/destinations/destination.ts';
-import type { Caller } from '../access/authenticate.ts';
+import type { Caller, Role } from '../access/authenticate.ts';
 import { audit } from '../http/audit.ts';
 import { invalidField } from '../http/errors.ts';
 import { named } from '../http/schemas.ts';
 import { newestFirst, pageInOrder, pageOf, pageQuery } from '../http/page.ts';
-import { daysOf, estimateOf, type EventEstimate } from './events/estimate.ts';
+import { daysOf, Estimator, type EventEstimate } from './events/estimate.ts';
 import { selectionFields, selectionOf } from './events/order.ts';
+import { rateOf } from './events/replay-events.ts';
 import type { EventSelection } from './events/selection.ts';
 import { destinationOf } from './record.ts';
 import { requireEnabled } from './require-enabled.ts';
@@ -78,31 +80,55 @@ export function replayRoutes(
 ): void {
   const route = routesOf(app, 'Dead letters');
 
+  const show = (replay: ShownReplay, role: Role | undefined) =>
+    showReplay(replay, role, rateOf(replay, config.destination(destinationOf(replay) ?? '')));
+
   /** A limited token reaches the replays of one of its destinations, and with sources only those of their events. */
   const isReached = (caller: Caller | undefined, replay: ReplayOrder): boolean => {
     if (!reachesDestination(caller, destinationOf(replay) ?? '')) return false;
     return !caller?.sources || isWithin(replay.selection?.sources, caller.sources);
   };
 
-  /** Of sources whose usage the caller may see. The history counts the events of a time that it keeps, and restored ones are older. */
-  const estimated = (selection: EventSelection, caller: Caller | undefined): EventEstimate | undefined => {
+  /**
+   * Of sources whose usage the caller may see, and of the events that Kafka still has. The history counts those of a time that it keeps,
+   * and restored ones are older.
+   */
+  const estimated = async (
+    selection: EventSelection,
+    oldest: number,
+    caller: Caller | undefined,
+  ): Promise<EventEstimate | undefined> => {
     if (selection.topic !== undefined) return undefined;
-    const { since, until } = daysOf(selection);
     const sources = selection.sources ?? loadDestination(config, selection.destinationId).sources;
     if (!sources.every((id) => reachesSource(caller, id))) return undefined;
-    const usage = readIfAvailable(history, (queries) =>
-      sources.flatMap((id) => queries.dailyUsageOf(id, since, until)),
-    );
-    return usage && estimateOf(usage, selection, Date.now());
+    const { since, until } = daysOf({ ...selection, from: Math.max(selection.from, oldest) });
+    const kept = { ...selection, from: Math.max(selection.from, Date.parse(since)) };
+    const estimator = new Estimator(kept, Date.now());
+    for (const id of sources) {
+      const usage = readIfAvailable(history, (queries) => queries.dailyUsageOf(id, since, until));
+      if (!usage) return undefined;
+      estimator.add(usage);
+      // Each may have hundreds of names a day.
+      await nextTurn();
+    }
+    return estimator.estimate;
   };
 
-  const oldestOf = async (topic = names.events): Promise<string | undefined> => {
+  const oldestOf = async (topic = names.events): Promise<number | undefined> => {
     try {
-      return timeOf(await oldestEventAt(topic));
+      return await oldestEventAt(topic);
     } catch (error) {
       if (topic === names.events || !isTailraceError(error, 'topic-missing')) throw error;
       throw new TailraceError('conflict', `The topic ${topic} does not exist. Restore events into it first.`);
     }
+  };
+
+  const previewOf = async (selection: EventSelection, caller: Caller | undefined) => {
+    const oldest = await oldestOf(selection.topic);
+    return {
+      estimate: await estimated(selection, oldest ?? selection.until, caller),
+      oldestEventAt: timeOf(oldest),
+    };
   };
 
   /** What the body selects. */
@@ -165,10 +191,7 @@ export function replayRoutes(
       const { ratePerSecond = 50, dryRun = false, allowOverlap = false } = body;
       const order = { ratePerSecond, dryRun, by: caller?.name, ...selected(body, caller) };
       const { selection } = order;
-      const preview = selection && {
-        estimate: estimated(selection, caller),
-        oldestEventAt: await oldestOf(selection.topic),
-      };
+      const preview = selection && (await previewOf(selection, caller));
       const endsNow = selection && body.until === undefined;
       const ends = endsNow ? [...(await endsOf(selection.topic ?? names.events))] : undefined;
       const wanted = { ...order, ...(selection && { selection: { ...selection, ends } }) };
@@ -181,7 +204,7 @@ export function replayRoutes(
       return reply
         .status(202)
         .header('location', `/v1/replays/${replay.id}`)
-        .send({ ...showReplay({ ...replay, paused: false }, request.role), ...preview });
+        .send({ ...show({ ...replay, paused: false }, request.role), ...preview });
     },
   });
 
@@ -193,7 +216,7 @@ export function replayRoutes(
     handler: async ({ query, role, caller }) => {
       const reached = (await replays.all()).filter((replay) => isReached(caller, replay));
       const page = pageInOrder('replays', reached, query, ({ startedAt, id }) => newestFirst(startedAt, id));
-      return { ...page, items: page.items.map((replay) => showReplay(replay, role)) };
+      return { ...page, items: page.items.map((replay) => show(replay, role)) };
     },
   });
 
@@ -201,7 +224,7 @@ export function replayRoutes(
     operationId: 'getReplay',
     summary: 'Get the progress of a replay',
     response: { 200: named('Replay', replaySchema) },
-    handler: async ({ params: { id }, role, caller }) => showReplay(await find(id, caller), role),
+    handler: async ({ params: { id }, role, caller }) => show(await find(id, caller), role),
   });
 
   const change = async (
@@ -213,7 +236,7 @@ export function replayRoutes(
     make: (id: string) => Promise<ShownReplay | undefined>,
   ) => {
     const found = await find(id, caller);
-    return showReplay((await make(id)) ?? found, role);
+    return show((await make(id)) ?? found, role);
   };
 
   route.post('/replays/:id/pause', {

@@ -156,7 +156,8 @@ export async function openReplays({
 
   const takeOverAbandoned = async (): Promise<void> => {
     while (!closing.signal.aborted) {
-      for (const replay of view.all()) {
+      // Those to one destination run in the order in which they were requested.
+      for (const replay of view.all().toReversed()) {
         if (!isUnfinished(replay) || !isAbandoned(replay)) continue;
         await takeOver(replay.id).catch((error: unknown) => {
           if (!isTailraceError(error)) throw error;

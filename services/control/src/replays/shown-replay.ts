@@ -55,9 +55,16 @@ export const replaySchema = Type.Object({
     }),
   ),
   eventRows: Type.Optional(eventCounts),
+  expectedSeconds: Type.Optional(
+    Type.Integer({
+      description:
+        'of events: how long sending all that are due takes at least, at ratePerSecond and at half of the rateLimit of the destination',
+    }),
+  ),
   unreadable: Type.Optional(
     Type.Integer({
-      description: 'records of events whose schema control does not have: set SCHEMA_REGISTRY_URL',
+      description:
+        'records of events whose schema control does not have: set SCHEMA_REGISTRY_URL; of restored events also those that are no tracking calls',
     }),
   ),
   expired: Type.Optional(
@@ -95,13 +102,15 @@ export const startedSchema = Type.Object({
       { events: Type.Integer(), rows: eventCounts },
       {
         description:
-          'at most so many events, from what the router has counted of each day; what was sent already, users and conditions are not considered',
+          'about so many events, from what the router has counted of each day; what was sent already, users and conditions are not considered. ' +
+          'Where `events` is given, only track calls are counted',
       },
     ),
   ),
   oldestEventAt: Type.Optional(time('events that were accepted before have expired')),
 });
 
+/** @param rate of a replay of events: how many it sends in a second at most */
 export function showReplay(
   {
     id,
@@ -117,6 +126,7 @@ export function showReplay(
     ...more
   }: ShownReplay,
   role: Role | undefined,
+  rate = ratePerSecond,
 ) {
   return {
     id,
@@ -133,6 +143,7 @@ export function showReplay(
     ...(eventTally && {
       due: eventTally.events,
       eventRows: [...eventTally.rows],
+      expectedSeconds: Math.ceil(eventTally.events / rate),
       unreadable: eventTally.unreadable,
       expired: eventTally.expired,
     }),

@@ -6,8 +6,10 @@ import { Button, Choices, LinkButton } from '../../parts/button.tsx';
 import { Card, PageHead } from '../../parts/card.tsx';
 import { fieldsOf } from '../../parts/entry-form.tsx';
 import { ChoiceField, TextField } from '../../parts/field.tsx';
-import { formatCount, formatCounted } from '../../parts/format.ts';
+import { formatCount, formatCounted, formatDuration } from '../../parts/format.ts';
 import { attempt, ErrorNote } from '../../parts/notes.tsx';
+import { Table } from '../../parts/table.tsx';
+import { Time } from '../../parts/time.tsx';
 import { EntryField } from '../../lists/entry-choice.tsx';
 import { PeriodFields } from '../../lists/period-fields.tsx';
 import { go, hrefOf, type PageProps } from '../../url/location.ts';
@@ -26,14 +28,15 @@ const words = {
   unused: (names: readonly string[]) =>
     `The list's filter by ${names.join(' and ')} does not apply to a replay.`,
   conditionHint: 'JSON, as in the filter of a destination. Leave empty for all events.',
-  counting: (most: string | undefined) =>
-    most === undefined ? 'Counting …' : `Counting … At most ${most} events.`,
+  counting: (about: string | undefined) =>
+    about === undefined ? 'Counting …' : `Counting … About ${about} events.`,
   overlaps: (count: number) =>
     count === 1
       ? 'Another replay may send the same events.'
       : `${count} other replays may send the same events.`,
 };
 
+const mostPerSecond = 100_000;
 const modes = Object.entries(words.modes) as readonly [Draft['mode'], string][];
 
 export function SendEvents({ query }: Pick<PageProps, 'query'>) {
@@ -45,7 +48,8 @@ export function SendEvents({ query }: Pick<PageProps, 'query'>) {
   const order = orderOf(draft, period);
   const unused = unusedOf(query);
   const isAsked = order !== undefined && JSON.stringify(order) === JSON.stringify(asked);
-  const dryRun = useDryRun(isAsked ? asked : undefined);
+  // The time that it is told then is that of the destination's own limit.
+  const dryRun = useDryRun(isAsked ? { ...asked, ratePerSecond: mostPerSecond } : undefined);
   const due = isAsked ? (dryRun.count?.due ?? 0) : 0;
   const overlaps = dryRun.count?.overlaps?.length ?? 0;
   const start = async (): Promise<void> => {
@@ -103,8 +107,14 @@ export function SendEvents({ query }: Pick<PageProps, 'query'>) {
             onValue={setRate}
           />
           <p role="status">
-            <strong>{isAsked ? resultOf(dryRun) : ''}</strong>
+            <strong>{isAsked ? resultOf(dryRun, Number(rate)) : ''}</strong>
             {isAsked && overlaps > 0 && ` ${words.overlaps(overlaps)}`}
+            {isAsked && dryRun.oldestEventAt !== undefined && (
+              <span class="quiet small">
+                {' '}
+                The oldest event in Kafka is from <Time at={dryRun.oldestEventAt} />.
+              </span>
+            )}
           </p>
           <ErrorNote error={isAsked ? dryRun.error : undefined} />
           <div class="row">
@@ -124,16 +134,36 @@ export function SendEvents({ query }: Pick<PageProps, 'query'>) {
               ))}
             <LinkButton href={hrefOf(['replays'])}>Cancel</LinkButton>
           </div>
+          {due > 0 && <Counts of={dryRun.count?.eventRows} />}
         </div>
       </Card>
     </div>
   );
 }
 
-function resultOf({ count, estimate, error }: DryRun): string {
+function Counts({ of }: { readonly of: Schema['Replay']['eventRows'] }) {
+  return (
+    <Table
+      label="Events by day"
+      items={of}
+      keyOf={({ day, type, event }) => JSON.stringify([day, type, event])}
+      empty=""
+      columns={[
+        { title: 'Day (UTC)', cell: ({ day }) => day },
+        { title: 'Event', kind: 'wrap', cell: ({ type, event }) => event ?? type },
+        { title: 'Events', kind: 'number', cell: ({ events }) => formatCount(events) },
+      ]}
+    />
+  );
+}
+
+function resultOf({ count, estimate, error }: DryRun, rate: number): string {
   if (error) return '';
   if (!count) return words.counting(estimate === undefined ? undefined : formatCount(estimate));
   if (count.failure) return count.failure.message;
-  const { due = 0 } = count;
-  return due === 0 ? 'Nothing to send.' : `${formatCounted(due, 'event')} will be sent.`;
+  const { due = 0, expectedSeconds = 0 } = count;
+  if (due === 0) return 'Nothing to send.';
+  const seconds = Math.max(expectedSeconds, Math.ceil(due / rate));
+  const time = Number.isFinite(seconds) ? `, in ${formatDuration(seconds * 1_000)} or more` : '';
+  return `${formatCounted(due, 'event')} will be sent${time}.`;
 }

@@ -1,16 +1,18 @@
 /** The whole way of an event in one picture: accepted, routed, and what became of it at each destination. */
 import type { ComponentChildren } from 'preact';
 import type { Schema } from '../../api/client.ts';
+import { may } from '../../api/session.ts';
 import { Json } from '../../parts/code.tsx';
 import { Badge, Reason, Status, toneOf, type Tone } from '../../parts/status.tsx';
 import { Due, Time } from '../../parts/time.tsx';
 import { TransformFailure } from '../../parts/transform-failure.tsx';
 import { text } from '../../text/index.ts';
-import { hrefOf } from '../../url/location.ts';
+import { hrefOf, type Query } from '../../url/location.ts';
 
 type Trace = Schema['EventTrace'];
 
 const shownDestinations = 20;
+const minuteMs = 60_000;
 
 export function Picture({ trace }: { readonly trace: Trace }) {
   const { accepted, deliveries, decisions, rejections, outcome } = trace;
@@ -19,6 +21,14 @@ export function Picture({ trace }: { readonly trace: Trace }) {
   const sourceId = accepted?.sourceId ?? decision?.sourceId ?? first?.sourceId;
   const at = accepted?.acceptedAt ?? first?.createdAt ?? decision?.decidedAt;
   const isKnown = at !== undefined || rejections.length > 0;
+  const about = (ms: number): string | undefined => at && new Date(Date.parse(at) + ms).toISOString();
+  const again = {
+    source: sourceId,
+    event: accepted?.event ?? first?.event,
+    user: first?.userKey,
+    since: about(-minuteMs),
+    until: about(minuteMs),
+  };
   return (
     <figure class="picture" aria-label="Event flow">
       {rejections.map(({ code, message, rejectedAt }) => (
@@ -47,13 +57,19 @@ export function Picture({ trace }: { readonly trace: Trace }) {
           <ul class="branches">
             {deliveries.map((delivery) => (
               <li key={delivery.deliveryId}>
-                <Delivered delivery={delivery} />
+                <Delivered delivery={delivery}>
+                  <SendAgain query={{ ...again, destination: delivery.destinationId }} />
+                </Delivered>
               </li>
             ))}
             {decisions.flatMap(({ filtered, decidedAt }) =>
               filtered.map((group) => (
                 <li key={`${decidedAt} ${group.reason} ${group.rule?.path ?? ''}`}>
-                  <Filtered group={group} />
+                  <Filtered group={group}>
+                    {group.count === 1 && (
+                      <SendAgain query={{ ...again, destination: group.destinations[0] }} />
+                    )}
+                  </Filtered>
                 </li>
               )),
             )}
@@ -96,7 +112,21 @@ function Arrow() {
   );
 }
 
-function Delivered({ delivery }: { readonly delivery: Trace['deliveries'][number] }) {
+function SendAgain({ query }: { readonly query: Query }) {
+  if (!may('write')) return null;
+  return (
+    <a class="small" href={hrefOf(['replays', '+events'], query)}>
+      Send past events
+    </a>
+  );
+}
+
+interface DeliveredProps {
+  readonly delivery: Trace['deliveries'][number];
+  readonly children: ComponentChildren;
+}
+
+function Delivered({ delivery, children }: DeliveredProps) {
   const { deliveryId, destinationId, status, reason, attempts, nextDueAt, lastAttempt, resends } = delivery;
   const sentAgain = resends.at(-1);
   return (
@@ -122,11 +152,17 @@ function Delivered({ delivery }: { readonly delivery: Trace['deliveries'][number
           {exchange?.responseBody !== undefined && <Json label="Response body">{exchange.responseBody}</Json>}
         </div>
       ))}
+      {children}
     </Node>
   );
 }
 
-function Filtered({ group }: { readonly group: Trace['decisions'][number]['filtered'][number] }) {
+interface FilteredProps {
+  readonly group: Trace['decisions'][number]['filtered'][number];
+  readonly children: ComponentChildren;
+}
+
+function Filtered({ group, children }: FilteredProps) {
   const { reason, rule, count, destinations } = group;
   const shown = destinations.slice(0, shownDestinations);
   return (
@@ -151,6 +187,7 @@ function Filtered({ group }: { readonly group: Trace['decisions'][number]['filte
           Rule <code class="breakable">{rule.text}</code>
         </span>
       )}
+      {children}
     </Node>
   );
 }

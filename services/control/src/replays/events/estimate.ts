@@ -1,4 +1,4 @@
-/** How many events a replay has at most, from what the router has counted of each day: at once, for any number of events. */
+/** About how many events a replay has, from what the router has counted of each day: at once, for any number of events. */
 import type { DailyUsage } from '@tailrace/history';
 import { compileFilter } from '@tailrace/routing';
 import { filtersOf, type EventCount, type EventSelection } from './selection.ts';
@@ -17,34 +17,58 @@ export function daysOf({ from, until }: Pick<EventSelection, 'from' | 'until'>) 
   return { since: day(from), until: day(until - 1) };
 }
 
+/** Counts beyond are added up without the name. */
+const mostRows = 10_000;
+const keptRows = 100;
+
 /**
  * Of a day that is not wholly in the period, the share of its time. Users and conditions are not counted by the router, and what the
- * destination was sent is not left out: it is an upper bound.
+ * destination was sent is not left out.
  */
-export function estimateOf(
-  usage: readonly DailyUsage[],
-  selection: EventSelection,
-  now: number,
-): EventEstimate {
-  const { from, until, events } = selection;
-  const [fields = {}] = filtersOf(selection);
-  const passes = compileFilter(fields);
-  const rows = usage.flatMap(({ day, type, event, calls }) => {
-    const isNamed = type === 'track' && event !== undefined;
-    const isWanted = !events || isNamed;
-    if (!isWanted || passes({ type, name: event, document: () => ({}) }) !== undefined) return [];
+export class Estimator {
+  readonly #selection: EventSelection;
+  readonly #now: number;
+  readonly #passes: ReturnType<typeof compileFilter>;
+  readonly #counts = new Map<string, EventCount>();
+  #events = 0;
+
+  constructor(selection: EventSelection, now: number) {
+    this.#selection = selection;
+    this.#now = now;
+    const [fields = {}] = filtersOf(selection);
+    this.#passes = compileFilter(fields);
+  }
+
+  /** Adds what a source was counted. */
+  add(usage: readonly DailyUsage[]): void {
+    for (const { day, type, event, calls } of usage) {
+      const isNamed = type === 'track' && event !== undefined;
+      if (this.#selection.events && !isNamed) continue;
+      if (this.#passes({ type, name: event, document: () => ({}) }) !== undefined) continue;
+      const events = Math.round(calls * this.#shareOf(day));
+      if (events > 0) this.#count({ day, type, event, events });
+    }
+  }
+
+  get estimate(): EventEstimate {
+    const rows = [...this.#counts.values()].sort((a, b) => b.events - a.events);
+    return { events: this.#events, rows: rows.slice(0, keptRows) };
+  }
+
+  #shareOf(day: string): number {
+    const { from, until } = this.#selection;
     const start = Date.parse(day);
-    const end = Math.min(start + dayMs, Math.max(now, start + 1));
-    const share = (Math.min(until, end) - Math.max(from, start)) / (end - start);
-    const count = Math.round(calls * Math.min(1, Math.max(0, share)));
-    return count > 0 ? [{ day, type, event, events: count }] : [];
-  });
-  const sums = Map.groupBy(rows, ({ day, type, event }) => JSON.stringify([day, type, event]));
-  const added = Array.from(sums.values(), ([first, ...others]): EventCount[] =>
-    first ? [{ ...first, events: others.reduce((sum, one) => sum + one.events, first.events) }] : [],
-  ).flat();
-  return {
-    events: added.reduce((sum, row) => sum + row.events, 0),
-    rows: added.sort((a, b) => b.events - a.events).slice(0, 100),
-  };
+    const end = Math.min(start + dayMs, Math.max(this.#now, start + 1));
+    return Math.min(1, Math.max(0, (Math.min(until, end) - Math.max(from, start)) / (end - start)));
+  }
+
+  #count({ day, type, event, events }: EventCount): void {
+    this.#events += events;
+    const keyOf = (name?: string): string => JSON.stringify([day, type, name]);
+    const isKept = this.#counts.size < mostRows || this.#counts.has(keyOf(event));
+    const name = isKept ? event : undefined;
+    const count = this.#counts.get(keyOf(name));
+    if (count) count.events += events;
+    else this.#counts.set(keyOf(name), { day, type, event: name, events });
+  }
 }

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { oldestAt } from './oldest.ts';
-import { daysOf, estimateOf } from './estimate.ts';
+import { daysOf, Estimator } from './estimate.ts';
+import { rateOf } from './replay-events.ts';
 import { overlap, type EventSelection } from './selection.ts';
 
 const hourMs = 3_600_000;
@@ -19,6 +20,12 @@ const usage = [
   { day: '2026-05-01', type: 'track', calls: 48 },
   { day: '2026-05-01', type: 'page', calls: 72 },
 ];
+
+function estimateOf(counted: typeof usage, of: EventSelection, now: number) {
+  const estimator = new Estimator(of, now);
+  estimator.add(counted);
+  return estimator.estimate;
+}
 
 test('the calls of a day are estimated by type and event, and those of a part of it by its share', () => {
   const now = day + 48 * hourMs;
@@ -55,6 +62,14 @@ test('the oldest event is found by time, and an empty topic has none', async () 
   assert.ok(Math.abs(((await oldest(0)) ?? 0) - day) <= 1_000);
   assert.ok(Math.abs(((await oldest(1)) ?? 0) - day - hourMs) <= 1_000);
   assert.equal(await oldest(2), undefined);
+});
+
+test('a replay sends at its rate, and at most at half of the limit of the destination', () => {
+  const ratePerSecond = 50;
+  assert.equal(rateOf({ ratePerSecond }, {}), 50);
+  assert.equal(rateOf({ ratePerSecond }, { rateLimit: 400 }), 50);
+  assert.equal(rateOf({ ratePerSecond }, { rateLimit: 10 }), 5);
+  assert.equal(rateOf({ ratePerSecond }, { rateLimit: 1 }), 1);
 });
 
 test('selections overlap that have a destination, a time, a source and a user in common', () => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import { applyConfiguration, openConfig, type Destination } from '@tailrace/config';
 import { TailraceError } from '@tailrace/errors';
-import type { Kafka } from '@tailrace/kafka';
+import type { ConsumedRecord, Kafka } from '@tailrace/kafka';
 import type { MemoryCluster } from '@tailrace/kafka/testing';
 import { noRegistry } from '@tailrace/registry';
 import { eventually } from '@tailrace/testing';
@@ -41,7 +41,11 @@ interface Stage {
   /** The same, of calls of some days ago in partition 0. */
   writeBefore(days: number, calls: readonly object[]): Promise<void>;
   configure(destinations: readonly Destination[]): Promise<void>;
+  /** Instances have not read the configuration of now yet. */
+  beBehind(): void;
   instance(longestMs?: number): Promise<Replays>;
+  /** Writes the dead letter of a delivery. */
+  die(record: Pick<ConsumedRecord, 'partition' | 'key' | 'value' | 'headerList'>): Promise<void>;
   /** The deliveries in the replay topic. */
   sent(): readonly { readonly id: string; readonly event: string; readonly from: string | undefined }[];
 }
@@ -57,7 +61,7 @@ async function newStage(t: TestContext): Promise<Stage> {
   const pending = { reason: '', deliveries: 0, looks: 0 };
   const publisher = kafka.publisher();
   const transforms = new Transforms({ threads: 1 });
-  let [isHolding, looks] = [false, 0];
+  let [isHolding, isBehind, looks] = [false, false, 0];
   const held: (() => void)[] = [];
   const routed = await kafka.consume({
     groupId: routerGroup,
@@ -101,6 +105,9 @@ async function newStage(t: TestContext): Promise<Stage> {
     deleted,
     pending,
     configure,
+    beBehind() {
+      isBehind = true;
+    },
     async write(calls) {
       await publish(calls);
       await untilRouted();
@@ -143,7 +150,14 @@ async function newStage(t: TestContext): Promise<Stage> {
           return [pending];
         },
       } as never;
-      const kept = { kafka: ofInstance, names, config, frames: noRegistry, users, history };
+      const seen = Object.assign(Object.create(config) as typeof config, {
+        destination: (id: string) => (isBehind ? undefined : config.destination(id)),
+        refresh() {
+          isBehind = false;
+          return config.refresh();
+        },
+      });
+      const kept = { kafka: ofInstance, names, config: seen, frames: noRegistry, users, history };
       const events = { ...kept, routerGroup, transforms };
       const options = { kafka: ofInstance, names, log: quiet, events, takeOverAfterMs: 600, longestMs };
       const replays = await openReplays(options);
@@ -152,6 +166,10 @@ async function newStage(t: TestContext): Promise<Stage> {
         await ofInstance.close();
       });
       return replays;
+    },
+    async die({ partition, key, value, headerList }) {
+      const headers = [...headerList, ['reason', Buffer.from('client-error')] as const];
+      await publisher.publish({ topic: names.deliveriesDead, partition, key, value, headers });
     },
     sent: () =>
       cluster.records(names.deliveriesReplay).map(({ headers, value }) => ({
@@ -264,11 +282,7 @@ describe('replays of events', { concurrency: true }, () => {
     const [record] = stage.cluster.records(names.deliveriesReplay);
     assert.ok(record);
     const before = stage.sent().find(({ id }) => id === String(record.headers['delivery-id']));
-    const headers = [...record.headerList, ['reason', Buffer.from('client-error')] as const];
-    const { partition, key, value } = record;
-    const publisher = stage.kafka.publisher();
-    await publisher.publish({ topic: names.deliveriesDead, partition, key, value, headers });
-    await publisher.close();
+    await stage.die(record);
     const [letter] = stage.cluster.records(names.deliveriesDead);
     assert.equal((await ended(replays, order())).replayed, 1);
     const after = stage.sent().filter(({ from }) => from !== undefined);
@@ -325,6 +339,99 @@ describe('replays of events', { concurrency: true }, () => {
       60,
     );
     assert.deepEqual(eventsOf(stage.sent()), namesOf(60));
+  });
+
+  test('a replay of all sends each event once, also if its first delivery dies or expires meanwhile', async (t) => {
+    const stage = await newStage(t);
+    await stage.write(calls(24));
+    const replays = await stage.instance();
+    await ended(replays, order());
+    const firstDeliveries = stage.cluster.records(names.deliveriesReplay);
+    await stage.configure([{ ...crm, rateLimit: 1 }]);
+    const { id } = await replays.start(order({ mode: 'all' }));
+    await until(replays, id, ({ replayed }) => replayed > 0);
+    await replays.pause(id);
+    await until(replays, id, (replay) => (replay as OwnedReplay).instance === '');
+    const ofPartition = (wanted: number) => firstDeliveries.filter(({ partition }) => partition === wanted);
+    for (const record of ofPartition(0)) await stage.die(record);
+    const last = ofPartition(1).at(-1) ?? assert.fail();
+    await stage.cluster.expire(names.deliveriesReplay, 1, last.offset + 1);
+    await stage.configure([crm]);
+    await replays.resume(id);
+    await until(replays, id, ({ endedAt }) => endedAt !== undefined);
+    const ofReplay = stage.cluster
+      .records(names.deliveriesReplay)
+      .filter(({ headers }) => String(headers['replay-id']) === id)
+      .map(({ value }) => (JSON.parse(String(value)) as { event: string }).event);
+    assert.deepEqual(ofReplay.sort(), namesOf(24));
+  });
+
+  test('a replay whose destination is disabled while it is paused has failed, and another one sends the rest', async (t) => {
+    const stage = await newStage(t);
+    await stage.configure([{ ...crm, rateLimit: 1 }]);
+    await stage.write(calls(24));
+    const replays = await stage.instance();
+    const { id } = await replays.start(order());
+    await until(replays, id, ({ replayed }) => replayed > 0);
+    await replays.pause(id);
+    await until(replays, id, (replay) => (replay as OwnedReplay).instance === '');
+    await stage.configure([{ ...crm, enabled: false }]);
+    await replays.resume(id);
+    const { state, failure } = await until(replays, id, ({ endedAt }) => endedAt !== undefined);
+    assert.deepEqual([state, failure?.code], ['failed', 'conflict']);
+    await stage.configure([crm]);
+    await ended(replays, order());
+    assert.deepEqual(eventsOf(stage.sent()), namesOf(24));
+  });
+
+  test('an instance that has not read the destination yet reads it first', async (t) => {
+    const stage = await newStage(t);
+    await stage.write(calls(3));
+    const replays = await stage.instance();
+    for (const dryRun of [true, false]) {
+      stage.beBehind();
+      const { state, eventTally } = await ended(replays, { ...order(), dryRun });
+      assert.deepEqual([state, eventTally?.events], ['done', 3]);
+    }
+  });
+
+  test('of replays that nobody runs, the one that was requested first is continued first', async (t) => {
+    const stage = await newStage(t);
+    await stage.write(calls(3));
+    const publisher = stage.kafka.publisher();
+    const requested = { ...order(), state: 'requested', replayed: 0, malformed: 0, term: 1, revision: 1 };
+    for (const [nth, id] of ['first', 'second'].entries()) {
+      const replay = { ...requested, id, startedAt: Date.now() + nth, instance: '' } as OwnedReplay;
+      await publisher.publish(encodeReplay(names.replays, replay));
+    }
+    await publisher.close();
+    const replays = await stage.instance();
+    const hasEnded = ({ endedAt }: Replay): boolean => endedAt !== undefined;
+    const both = [await until(replays, 'first', hasEnded), await until(replays, 'second', hasEnded)];
+    assert.deepEqual(
+      both.map(({ replayed }) => replayed),
+      [3, 0],
+    );
+  });
+
+  test('a replay whose progress has expired while it was paused sends nothing more', async (t) => {
+    const stage = await newStage(t);
+    await stage.configure([{ ...crm, rateLimit: 1 }]);
+    await stage.write(calls(24));
+    const replays = await stage.instance();
+    const { id } = await replays.start(order({ mode: 'all' }));
+    await until(replays, id, ({ replayed }) => replayed > 0);
+    await replays.pause(id);
+    await until(replays, id, (replay) => (replay as OwnedReplay).instance === '');
+    const [first] = stage.cluster.records(names.deliveriesReplay);
+    assert.ok(first);
+    await stage.cluster.expire(names.deliveriesReplay, first.partition, first.offset + 1);
+    const before = stage.sent();
+    await stage.configure([crm]);
+    await replays.resume(id);
+    const { state, failure } = await until(replays, id, ({ endedAt }) => endedAt !== undefined);
+    assert.deepEqual([state, failure?.code], ['failed', 'expired']);
+    assert.deepEqual(stage.sent(), before);
   });
 
   test('what the router has routed and commits a moment later is past too', async (t) => {
@@ -480,12 +587,15 @@ describe('replays of events', { concurrency: true }, () => {
       const record = { key: null, value: valueOf(call), headers: { 'source-id': 'web' } };
       await publisher.publish({ topic: names.eventsRestore, partition: 0, ...record });
     }
+    const foreign = [null, '', '[]', '{"schema":{},"payload":"{}"}', '\ufffe{', '{"type":"track"}'];
+    for (const value of foreign)
+      await publisher.publish({ topic: names.eventsRestore, partition: 0, key: null, value });
     await publisher.close();
     const restored = order({ ...period, topic: names.eventsRestore });
     const { replayed, eventTally } = await ended(replays, restored);
     const days = eventTally?.rows.map(({ day }) => day);
     const day = new Date(acceptedAt).toISOString().slice(0, 10);
-    assert.deepEqual([replayed, days], [2, [day, day]]);
+    assert.deepEqual([replayed, days, eventTally?.unreadable], [2, [day, day], foreign.length]);
     assert.deepEqual(eventsOf(stage.sent()), ['Order 0', 'Order 2', 'Order 3']);
     assert.equal((await ended(replays, restored)).replayed, 0);
     const [, record] = stage.cluster.records(names.deliveriesReplay);

@@ -4,6 +4,7 @@
  * The records of the replay topic are the only record of the progress. Each names its replay, so that another instance continues
  * without a gap or a repeat: it opens the writer, which fences the instance before it, and then reads what was sent.
  */
+import type { ConfigView, Destination } from '@tailrace/config';
 import {
   PacedWriter,
   pause,
@@ -26,6 +27,7 @@ import { finishedUpTo, readSent, type Due, type SentDeliveries, type SentDepende
 export interface EventReplayDependencies extends SelectorDependencies, SentDependencies {
   readonly kafka: SentDependencies['kafka'] &
     Pick<Kafka, 'exclusivePublisher' | 'describeTopics' | 'partitioner'>;
+  readonly config: SelectorDependencies['config'] & Pick<ConfigView, 'refresh'>;
   readonly frames: Pick<FrameReader, 'read' | 'fetchSchema'>;
   readonly history: Pick<History, 'read'>;
   readonly transforms: Pick<Transforms, 'run'>;
@@ -69,6 +71,7 @@ export async function replayEvents(deps: EventReplayDependencies, order: EventRe
   const { dryRun, writer, signal } = order;
   await requireReplayTopic(kafka, names);
   if (dryRun) {
+    await deps.config.refresh();
     await countEvents(deps, order);
     return signal.aborted;
   }
@@ -116,7 +119,16 @@ async function countEvents(
   );
   const rows = [...counts.values()].sort((a, b) => b.events - a.events).slice(0, keptRows);
   if (!isComplete) return undefined;
-  const tally = { events, rows, unreadable, expired, starts: [...starts], ends: [...ends] };
+  const before = await endsOf(kafka, names.deliveriesReplay);
+  const tally = {
+    events,
+    rows,
+    unreadable,
+    expired,
+    starts: [...starts],
+    before: [...before],
+    ends: [...ends],
+  };
   await order.onTally(tally);
   return tally;
 }
@@ -142,8 +154,12 @@ class EventReplay {
   /** Sends everything that is due. Whether it was interrupted. */
   async pass(session: WriterSession): Promise<boolean> {
     const { selection, id, signal, onReplayed } = this.#order;
+    // Another instance may have enabled the destination a moment ago.
+    await this.#deps.config.refresh();
     this.#tally ??= await countEvents(this.#deps, this.#order);
     if (!this.#tally) return true;
+    this.#requireEnabled();
+    await this.#requireProgress(this.#tally);
     const sent = await readSent(this.#deps, selection, id);
     // To count and to read what was sent is progress too.
     this.#lastReplayAt = performance.now();
@@ -172,14 +188,29 @@ class EventReplay {
   }
 
   /**
+   * A replay that was paused for longer than the replay topic keeps its records would send events again.
+   *
+   * @throws TailraceError `expired`
+   */
+  async #requireProgress({ before = [] }: EventTally): Promise<void> {
+    const { kafka, names } = this.#deps;
+    const kept = await kafka.offsets(names.deliveriesReplay);
+    if (before.every(([partition, end]) => (kept.get(partition)?.low ?? 0) <= end)) return;
+    const message =
+      'The replay began so long ago that its progress has expired. What it has not sent yet is left out.';
+    throw new TailraceError('expired', message);
+  }
+
+  /**
    * Events that were counted can be missing because their user, the destination or another replay has changed that. So they are looked
    * for only where something has expired.
    *
-   * @throws TailraceError `expired`
+   * @throws TailraceError `conflict`, `expired`
    */
   async #requireAll(tally: EventTally, found: number, expired: number): Promise<void> {
     const missing = tally.events - found;
     if (missing <= 0) return;
+    this.#requireEnabled();
     const { kafka, names } = this.#deps;
     const kept = await kafka.offsets(this.#order.selection.topic ?? names.events);
     const haveExpired = tally.starts?.some(([partition, start]) => (kept.get(partition)?.low ?? 0) > start);
@@ -213,9 +244,7 @@ class EventReplay {
   }
 
   #ratePerSecond(): number {
-    const { ratePerSecond, selection } = this.#order;
-    const rateLimit = this.#deps.config.destination(selection.destinationId)?.rateLimit ?? Infinity;
-    return Math.min(ratePerSecond, Math.max(1, rateLimit * shareOfRateLimit));
+    return rateOf(this.#order, this.#deps.config.destination(this.#order.selection.destinationId));
   }
 
   /**
@@ -227,14 +256,19 @@ class EventReplay {
     const { destinationId } = selection;
     const ahead = Math.max(leastAhead, this.#ratePerSecond() * aheadSeconds);
     while (!signal.aborted) {
-      if (this.#deps.config.destination(destinationId)?.enabled !== true) {
-        const message = `The destination ${JSON.stringify(destinationId)} was disabled or deleted during the replay.`;
-        throw new TailraceError('conflict', message);
-      }
+      this.#requireEnabled();
       if (this.#pending(destinationId) < ahead) return;
       this.#lastReplayAt = performance.now();
       await pause(lookAgainMs, signal);
     }
+  }
+
+  /** Nothing is selected for one that is not, which looks like the end. @throws TailraceError `conflict` */
+  #requireEnabled(): void {
+    const { destinationId } = this.#order.selection;
+    if (this.#deps.config.destination(destinationId)?.enabled === true) return;
+    const message = `The destination ${JSON.stringify(destinationId)} was disabled or deleted during the replay.`;
+    throw new TailraceError('conflict', message);
   }
 
   #pending(destinationId: string): number {
@@ -243,6 +277,14 @@ class EventReplay {
     const early = rows.filter(({ reason }) => waitsForAnAttempt.has(reason));
     return early.reduce((sum, { deliveries }) => sum + deliveries, 0);
   }
+}
+
+/** How many events a replay sends in a second at most. */
+export function rateOf(
+  { ratePerSecond }: Pick<EventReplayOrder, 'ratePerSecond'>,
+  destination: Pick<Destination, 'rateLimit'> | undefined,
+): number {
+  return Math.min(ratePerSecond, Math.max(1, (destination?.rateLimit ?? Infinity) * shareOfRateLimit));
 }
 
 /**

@@ -38,12 +38,14 @@ export interface EventTally {
   readonly events: number;
   /** By day in UTC, type and event name, largest count first; at most as many as are kept of dead letters. */
   readonly rows: readonly EventCount[];
-  /** Records whose schema the registry does not have, or no registry is configured. */
+  /** Records whose schema the registry does not have, or no registry is configured; of another topic also those that are no events. */
   readonly unreadable: number;
   /** Events of which it is not known any more whether they were sent; with the mode `missing` only. */
   readonly expired: number;
   /** By partition of the topic, the offset of the first record of the period. Undefined in those of the release before. */
   readonly starts?: readonly (readonly [partition: number, start: number])[] | undefined;
+  /** By partition of the replay topic, where it ended when the events were counted: all that the replay sends comes later. */
+  readonly before?: readonly (readonly [partition: number, end: number])[] | undefined;
   /** By partition of the topic, the offset to end before: what the router has not routed yet is no past event. */
   readonly ends: readonly (readonly [partition: number, end: number])[];
 }

@@ -58,6 +58,8 @@ export function createSelector(
   const sources = selection.sources && new Set(selection.sources);
   const routesOf = createRoutes(onlyTo(config, destinationId));
   const filters = filtersOf(selection).map(compileFilter);
+  // The router has reported those of `events`. In another topic, a connector may have changed all of them.
+  const notAnEvent = topic === undefined ? other : unreadable;
 
   const isConnected = (sourceId: string): boolean =>
     (sources?.has(sourceId) ?? true) &&
@@ -83,11 +85,13 @@ export function createSelector(
     if (!mayBeWanted(record)) return other;
     const reading = readRecord(record, frames);
     if (reading.outcome === 'needs-schema') return reading;
-    if (reading.outcome === 'rejected') return reading.code === 'unsupported-encoding' ? unreadable : other;
+    if (reading.outcome === 'rejected')
+      return reading.code === 'unsupported-encoding' ? unreadable : notAnEvent;
     const lookup = lookUpSource(reading.source, config);
     if (lookup.outcome !== 'enabled' || !isConnected(lookup.source.id)) return other;
     const read = readEvent(record, reading);
-    if (!read.ok || !isWanted(read.event)) return other;
+    if (!read.ok) return notAnEvent;
+    if (!isWanted(read.event)) return other;
     const { event } = read;
     const at = timeOf(event, timestamp);
     if (at < from || at >= until) return other;

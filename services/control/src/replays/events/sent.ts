@@ -114,12 +114,15 @@ export class SentDeliveries {
    */
   take(id: string, mode: EventSelection['mode']): Due | undefined {
     const state = this.#stateOf(id);
-    if (state === removed || state === sentByThis) return undefined;
-    if (state === sent) {
+    if (state === removed || state === sentByThis || (mode === 'missing' && state === sent)) return undefined;
+    if (mode === 'all') {
       const again = replayedDeliveryId(id, this.#replayId);
-      if (mode === 'missing' || this.#states.has(again)) return undefined;
-      this.wasSentByThis(again);
-      return { deliveryId: again };
+      // Also where the first delivery has expired or become a dead letter since this replay has sent the other.
+      if (this.#states.has(again)) return undefined;
+      if (state === sent) {
+        this.wasSentByThis(again);
+        return { deliveryId: again };
+      }
     }
     this.wasSentByThis(id);
     if (state === undefined) return { deliveryId: id };
