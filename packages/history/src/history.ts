@@ -12,7 +12,7 @@ import type { DeadLetterSummary } from '@tailrace/deadletters';
 import { isTailraceError, TailraceError } from '@tailrace/errors';
 import type { Kafka, Tail, TailPart } from '@tailrace/kafka';
 import type { Log } from '@tailrace/service';
-import type { AttemptRecord } from '@tailrace/records';
+import type { AttemptRecord, RecordPosition } from '@tailrace/records';
 import type { TopicNames } from '@tailrace/topology';
 import { factReader, type Fact } from './facts/facts.ts';
 import { queriesOf, type Queries } from './queries.ts';
@@ -35,7 +35,7 @@ export interface HistoryOptions {
   readonly prepareStore?: (db: DatabaseSync) => void;
 }
 
-type AttemptListener = (attempt: AttemptRecord, bytes: number) => void;
+type AttemptListener = (attempt: AttemptRecord, bytes: number, position: RecordPosition) => void;
 type LetterListener = (letter: DeadLetterSummary) => void;
 
 /** The answer to a query; undefined while the history is unavailable. */
@@ -124,8 +124,8 @@ export class History {
   }
 
   /**
-   * Calls `listener`, which must not throw, for each attempt that is read, with the length of its record. Returns a function that
-   * unsubscribes it.
+   * Calls `listener`, which must not throw, for each attempt that is read, with the length and the position of its record.
+   * Returns a function that unsubscribes it.
    */
   onAttempt(listener: AttemptListener): () => void {
     this.#attemptListeners.add(listener);
@@ -271,7 +271,8 @@ export class History {
 
   async #tell(facts: readonly Fact[]): Promise<void> {
     for (const [index, fact] of facts.entries()) {
-      if (fact.kind === 'attempt') for (const tell of this.#attemptListeners) tell(fact.record, fact.bytes);
+      if (fact.kind === 'attempt')
+        for (const tell of this.#attemptListeners) tell(fact.record, fact.bytes, fact.position);
       if (fact.kind === 'dead-letter') for (const tell of this.#letterListeners) tell(fact.letter);
       // Each may be of interest to hundreds of streams.
       if (index % toldTogether === toldTogether - 1) await nextTurn();

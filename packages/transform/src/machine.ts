@@ -99,9 +99,9 @@ export class Machine {
         context.newString(mark),
       ),
     );
-    const logs = keepLogs && !this.#isBroken ? this.#takeLogs() : [];
+    const logs = keepLogs && !this.#isBroken ? this.#takeLogs(mark) : [];
     if (error) return { outcome: 'failed', error, cpuMs, logs };
-    return { ...resultOf(value, mark), cpuMs, logs };
+    return { ...resultOf(withDigits(value, mark)), cpuMs, logs };
   }
 
   #loadedOf(code: string): Loaded {
@@ -211,10 +211,10 @@ export class Machine {
     };
   }
 
-  #takeLogs(): readonly string[] {
+  #takeLogs(mark: string): readonly string[] {
     const context = this.#context;
     const { value } = this.#call(runCpuMs, 'run', () => context.callFunction(this.#logs, context.undefined));
-    const lines = jsonIn(value);
+    const lines = jsonIn(withDigits(value, mark));
     return Array.isArray(lines) ? lines.filter((line) => typeof line === 'string') : [];
   }
 }
@@ -256,7 +256,6 @@ type Told = Pick<Extract<TransformResult, { outcome: 'body' }>, 'outcome' | 'bod
 /** Reads what the sandbox has told. The script may have changed it, so nothing of it is trusted but that the body is JSON. */
 function resultOf(
   text: string,
-  mark: string,
 ):
   | Told
   | { readonly outcome: 'filtered' }
@@ -275,7 +274,7 @@ function resultOf(
   }
   const end = text.indexOf('\n');
   const parts = jsonIn(text.slice(1, end));
-  const body = withDigits(text.slice(end + 1), mark);
+  const body = text.slice(end + 1);
   const bytes = Buffer.byteLength(body) + (end > 3 ? end : 0);
   if (bytes > resultBytes) return failed(`The result has ${bytes} bytes, and ${resultBytes} are allowed.`);
   const { headers, url } = (parts ?? {}) as { readonly headers?: unknown; readonly url?: unknown };
@@ -332,9 +331,14 @@ function markedArgument(event: string): { readonly argument: string; readonly ma
   return { argument, mark };
 }
 
-function withDigits(body: string, mark: string): string {
-  if (mark === '') return body;
+/** Also where the script has written the value as JSON into a text: its quotation marks have backslashes then. */
+function withDigits(json: string, mark: string): string {
+  if (mark === '') return json;
   // Only whole values: the script may write the mark into a key, or into the middle of a text.
   const number = '-?(?:0|[1-9]\\d*)(?:\\.\\d+)?(?:[eE][+-]?\\d+)?';
-  return body.replaceAll(new RegExp(`(?<=^|[[,:])"${mark}(${number})"(?!:)`, 'g'), '$1');
+  return json.replaceAll(
+    // A run of backslashes is tried from its beginning alone: else many take quadratic time.
+    new RegExp(`(?:(?<=^|[[,:\n])|(?<!\\\\)(\\\\+))"${mark}(${number})\\1"(?!:)`, 'g'),
+    (_whole, _slashes, digits: string) => digits,
+  );
 }

@@ -1,6 +1,7 @@
 /** Transforms in their threads, of which a hostile set hurts no other. */
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
+import { parseJson } from '@tailrace/events';
 import { transformLimits, type TransformResult } from './run.ts';
 import { Transforms } from './transforms.ts';
 
@@ -116,6 +117,27 @@ describe('a transform', () => {
       ((await run(code, event)) as { body?: string }).body,
       '{"text":"12345678901234567890","number":12345678901234567000,"sum":26.5,"list":[12345678901234567890]}',
     );
+  });
+
+  test('keeps these digits in JSON that the function makes, in a text and in the log', async () => {
+    const event = `{"timestamp":"${timestamp}","id":12345678901234567890,"list":[1e400]}`;
+    const textOf = async (code: string) =>
+      ((await bodyOf(`(event) => ({ text: ${code} })`, event)) as { text: string }).text;
+    assert.equal(await textOf('JSON.stringify(event)'), event);
+    assert.equal(await textOf('JSON.stringify(event, null, 2)'), JSON.stringify(parseJson(event), null, 2));
+    assert.equal(
+      await textOf('JSON.stringify({ json: JSON.stringify(event) })'),
+      JSON.stringify({ json: event }),
+    );
+    assert.equal(await textOf('`id ${JSON.stringify(event.id)}`'), 'id 12345678901234567890');
+    const headers = await run("({ id }) => ({ body: 1, headers: { 'X-Id': JSON.stringify(id) } })", event);
+    assert.deepEqual(headers.outcome === 'body' && headers.headers, { 'X-Id': '12345678901234567890' });
+    const slashes = await bodyOf("() => '\\\\'.repeat(30_000)", event);
+    assert.equal(slashes, '\\'.repeat(30_000));
+    const cloned = await run('(event) => JSON.parse(JSON.stringify(event))', event);
+    assert.equal(cloned.outcome === 'body' && cloned.body, event);
+    const { logs } = await run('(event) => (console.log(event, JSON.stringify(event.list)), 1)', event, true);
+    assert.deepEqual(logs, [`${event} [1e400]`]);
   });
 
   test('that fails tells the message and the line', async () => {

@@ -76,6 +76,7 @@ export type Fact =
       readonly record: AttemptRecord;
       /** Of the record in Kafka. */
       readonly bytes: number;
+      readonly position: RecordPosition;
     }
   | { readonly kind: 'dead-letter'; readonly letter: DeadLetterSummary }
   | { readonly kind: 'replay'; readonly replay: LetterReplay }
@@ -169,7 +170,7 @@ const maxUrls = 20;
 const maxUrlLength = 500;
 
 function attemptFact(consumed: ConsumedRecord): readonly Fact[] {
-  const { value, headers } = consumed;
+  const { value, headers, partition, offset } = consumed;
   const record = objectIn<AttemptRecord>(value) as AttemptRecord | undefined;
   const startedAt = parseInstant(String(record?.startedAt));
   if (!record || startedAt === undefined || !Object.hasOwn(statuses, record.outcome)) return [];
@@ -189,6 +190,7 @@ function attemptFact(consumed: ConsumedRecord): readonly Fact[] {
       kind: 'attempt',
       record: urls === record.urls ? record : { ...record, urls },
       bytes: (value?.length ?? 0) + (headers[exchangesHeader]?.length ?? 0),
+      position: { partition, offset },
       attempt: {
         deliveryId,
         destinationId,

@@ -26,7 +26,12 @@ const streamAttemptsAnswers = {
   },
 };
 
-export function attemptRoutes(app: Api, streams: Streams): void {
+/** @param ends of the partitions of the topic `attempts`, as they are now */
+export function attemptRoutes(
+  app: Api,
+  streams: Streams,
+  ends: () => Promise<ReadonlyMap<number, number>>,
+): void {
   const route = routesOf(app, 'History');
   route.get('/attempts/stream', {
     operationId: 'streamAttempts',
@@ -37,13 +42,16 @@ export function attemptRoutes(app: Api, streams: Streams): void {
     querystring: filter,
     response: streamAttemptsAnswers,
     exposeHeadRoute: false,
-    handler: ({ query: { destination, source, type, event, userId, outcome }, role, caller }, reply) => {
-      const since = Date.now();
+    handler: async (
+      { query: { destination, source, type, event, userId, outcome }, role, caller },
+      reply,
+    ) => {
+      // A record that is read late or again is of an attempt before the request. The clock of delivery may differ.
+      const since = await ends();
       const is = (wanted: string | undefined, found: string | undefined): boolean =>
         wanted === undefined || wanted === found;
-      const isWanted = ({ record, endedAt }: LiveAttempt): boolean =>
-        // A record that is read late or again belongs to an attempt before the request.
-        endedAt >= since &&
+      const isWanted = ({ record, position }: LiveAttempt): boolean =>
+        position.offset >= (since.get(position.partition) ?? 0) &&
         reachesDelivery(caller, record) &&
         is(destination, record.destinationId) &&
         is(source, record.sourceId) &&

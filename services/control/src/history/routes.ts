@@ -1,5 +1,6 @@
 /** The routes of the history, in the order of the OpenAPI document. */
 import type { ConfigView } from '@tailrace/config';
+import type { Kafka } from '@tailrace/kafka';
 import type { TopicNames } from '@tailrace/topology';
 import type { Api } from '../http/api.ts';
 import type { RecordReader } from '../records/reader.ts';
@@ -15,6 +16,7 @@ import type { Streams } from '../streams/streams.ts';
 import { usageRoutes } from './usage-routes.ts';
 
 export interface HistoryNeeds extends EventNeeds {
+  readonly kafka: EventNeeds['kafka'] & Pick<Kafka, 'ends'>;
   readonly config: ConfigView;
   readonly records: RecordReader;
   readonly exports: Exports;
@@ -23,7 +25,7 @@ export interface HistoryNeeds extends EventNeeds {
 }
 
 export function historyRoutes(app: Api, needs: HistoryNeeds): void {
-  const { config, exports, history, streams } = needs;
+  const { kafka, names, config, exports, history, streams } = needs;
   usageRoutes(app, config, history);
   deliveryRoutes(app, needs);
   decisionRoutes(app, history, exports);
@@ -31,5 +33,5 @@ export function historyRoutes(app: Api, needs: HistoryNeeds): void {
   statisticsRoutes(app, config, history);
   overviewRoutes(app, needs);
   liveRoutes(app, streams, config);
-  attemptRoutes(app, streams);
+  attemptRoutes(app, streams, () => kafka.ends(names.attempts));
 }

@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Readable } from 'node:stream';
 import { eventually } from '@tailrace/testing';
-import type { AttemptRecord } from '@tailrace/records';
+import type { History } from '@tailrace/history';
 import type { Caller } from '../access/authenticate.ts';
 import { amounts } from '../access/shared.ts';
 import { adminToken, openApi, readToken, type Api } from '../testing/api.ts';
@@ -72,17 +72,35 @@ test('an attempt is serialised once for all streams that see the same', async ({
   assert.equal(serialised.filter((id) => id === made.deliveryId).length, 3);
 });
 
+test('attempts are streamed that are recorded after the request, whatever the clock of delivery', async () => {
+  const flow = createFlow(control.kafka);
+  const [before, behind, ahead] = [flow.delivery('crm'), flow.delivery('crm'), flow.delivery('crm')];
+  const hourMs = 3_600_000;
+  const attempt = (made: typeof before, aheadMs: number): Promise<void> =>
+    flow.attempt(made, 'delivered', { startedAt: new Date(Date.now() + aheadMs).toISOString() });
+  await attempt(before, hourMs);
+  const stream = await open(paths[0], adminToken);
+  await attempt(behind, -hourMs);
+  await attempt(ahead, hourMs);
+  let text = '';
+  for await (const chunk of stream) if ((text += String(chunk)).includes(ahead.deliveryId)) break;
+  assert.deepEqual(
+    [before, behind].map(({ deliveryId }) => text.includes(deliveryId)),
+    [false, true],
+  );
+});
+
 /** Streams without connections: whether a client reads decides the test. */
 function openStreams() {
   const ending = new AbortController();
   const attempts = new EventEmitter();
-  const onAttempt = (listener: (attempt: AttemptRecord, bytes: number) => void) => {
+  const onAttempt = (listener: Parameters<History['onAttempt']>[0]) => {
     attempts.on('read', listener);
     return () => true;
   };
   const streams = new Streams({ onAttempt }, ending.signal);
   return {
-    read: (event: string) => attempts.emit('read', { event, startedAt: '', latencyMs: 0 }, event.length),
+    read: (event: string) => attempts.emit('read', { event }, event.length),
     open(token: string): Readable {
       let bytes: Readable | undefined;
       const reply = { headers: () => reply, send: (sent: Readable) => (bytes = sent) };

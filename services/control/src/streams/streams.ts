@@ -9,9 +9,8 @@
 import { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { TailraceError } from '@tailrace/errors';
-import { parseInstant } from '@tailrace/events';
 import type { History } from '@tailrace/history';
-import type { AttemptRecord } from '@tailrace/records';
+import type { AttemptRecord, RecordPosition } from '@tailrace/records';
 import type { FastifyReply } from 'fastify';
 import type { Caller, Role } from '../access/authenticate.ts';
 import { Places } from '../access/places.ts';
@@ -23,18 +22,17 @@ export class LiveAttempt {
   /** Counts from 1. */
   readonly id: number;
   readonly record: AttemptRecord;
-  /** Milliseconds since the epoch. */
-  readonly endedAt: number;
   readonly #lines = new Map<boolean, Buffer>();
 
   /** Of the record in Kafka. */
   readonly bytes: number;
+  readonly position: RecordPosition;
 
-  constructor(id: number, record: AttemptRecord, bytes: number) {
+  constructor(id: number, record: AttemptRecord, bytes: number, position: RecordPosition) {
     this.id = id;
     this.record = record;
     this.bytes = bytes;
-    this.endedAt = (parseInstant(record.startedAt) ?? 0) + record.latencyMs;
+    this.position = position;
   }
 
   /** A line of JSON with what the role sees. */
@@ -89,7 +87,7 @@ export class Streams {
   /** @param signal ends all streams */
   constructor(history: Pick<History, 'onAttempt'>, signal: AbortSignal) {
     this.#signal = signal;
-    history.onAttempt((record, bytes) => this.#accept(record, bytes));
+    history.onAttempt((record, bytes, position) => this.#accept(record, bytes, position));
   }
 
   /** The id of the latest attempt; 0 before the first. */
@@ -140,8 +138,8 @@ export class Streams {
     return Math.min(ofOne, most / this.#open.size);
   }
 
-  #accept(record: AttemptRecord, bytes: number): void {
-    const attempt = new LiveAttempt((this.#lastId += 1), record, bytes);
+  #accept(record: AttemptRecord, bytes: number, position: RecordPosition): void {
+    const attempt = new LiveAttempt((this.#lastId += 1), record, bytes, position);
     this.#kept.push(attempt);
     this.#keptBytes += bytes;
     while (this.#kept.length > maxKept.attempts || this.#keptBytes > maxKept.bytes) {

@@ -7,6 +7,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { Source } from '@tailrace/config';
+import { TailraceError, type ErrorCode } from '@tailrace/errors';
 import type { OutgoingRecord } from '@tailrace/kafka';
 import { createMetrics, trustProxies } from '@tailrace/service';
 import { simulateTime } from '@tailrace/testing';
@@ -138,6 +139,34 @@ for (const keyIn of ['header', 'body']) {
     assert.equal(published.length, 1_001);
   });
 }
+
+test('14.8 a large batch is refused a second later, whatever is wrong with it', async () => {
+  using time = simulateTime();
+  const sources: SourceFinder = {
+    known: (keys) => (keys.includes('wk_flood') ? sourceOf(keys) : undefined),
+    find: () => Promise.reject(new TailraceError('unknown-write-key')),
+  };
+  const { post } = openRoutes(sources, () => assert.fail('published'));
+  const shared = {
+    context: { note: 'x'.repeat(60_000) },
+    batch: Array.from({ length: 1_000 }, () => ({ type: 'page' })),
+  };
+  const cases: readonly [code: ErrorCode, key: string | undefined, body: string][] = [
+    ['malformed-json', 'wk_flood', largeBatch.slice(1)],
+    ['invalid-call', 'wk_flood', largeBatch.replace('batch', 'calls')],
+    ['batch-too-large', 'wk_flood', `{"batch":[{}${objects}]}`.slice(0, 480_000).replace(/,?[^,]*$/, ']}')],
+    ['batch-too-large', 'wk_flood', JSON.stringify(shared)],
+    ['unknown-write-key', undefined, largeBatch.replace('{', '{"writeKey":"wk_none",')],
+  ];
+  for (const [code, key, body] of cases) {
+    let isRefused = false;
+    const refused = assert.rejects(post('/v1/batch', key, body), { code }).then(() => (isRefused = true));
+    await time.pass(999);
+    assert.equal(isRefused, false, code);
+    await time.pass(1);
+    await refused;
+  }
+});
 
 test('a large batch over the rate limit is refused a second later, and its body is not kept meanwhile', async () => {
   using time = simulateTime();

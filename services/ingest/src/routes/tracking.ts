@@ -249,15 +249,16 @@ type Parsed =
   | { readonly keys: readonly string[] };
 
 /**
- * Refuses a large batch of a source over its rate limit after a pause, because reading it took milliseconds: a sender that ignores
- * `Retry-After` shall not use the time of others with one refused batch after another.
+ * Refuses a large batch after a pause, because reading it took milliseconds: a sender shall not use the time of others with one refused
+ * batch after another. A few hundred bytes may be one that is compressed.
  */
 async function refuseLate(error: unknown, memory: MemoryShare): Promise<never> {
-  if (!isTailraceError(error, 'rate-limited')) throw error;
+  if (!isTailraceError(error) || error.status >= 500) throw error;
   memory.set(0);
   await wait(refusalPauseS * 1_000);
-  const retryAfterS = Math.max(1, (error.retryAfterS ?? 0) - refusalPauseS);
-  throw new TailraceError('rate-limited', undefined, { retryAfterS });
+  if (error.retryAfterS === undefined) throw error;
+  const retryAfterS = Math.max(1, error.retryAfterS - refusalPauseS);
+  throw new TailraceError(error.code, undefined, { retryAfterS });
 }
 
 /** Reserves the memory of the records that wait for Kafka. The closure does not keep `bytes`. */
