@@ -60,14 +60,14 @@ func awaitQueued(t *testing.T, client *Client, count int) {
 	eventually(t, fmt.Sprintf("other than %d messages", count), func() bool { return client.Stats().Queued == count })
 }
 
-// withoutPauses makes all pauses short, before the first call.
+// withoutPauses makes all pauses short, and messages aside always due, before the first call.
 func withoutPauses(t *testing.T, client *Client) {
 	t.Helper()
 	if err := client.start(); err != nil {
 		t.Fatal(err)
 	}
-	short := func(int) time.Duration { return time.Microsecond }
-	client.sender.backoff, client.sender.aside.backoff, client.sender.aside.pace = short, short, 0
+	client.sender.backoff = func(int) time.Duration { return time.Microsecond }
+	client.sender.aside.backoff, client.sender.aside.pace = func(int) time.Duration { return 0 }, 0
 }
 
 func trackEvents(t *testing.T, client *Client, events ...string) {

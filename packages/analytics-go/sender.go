@@ -111,12 +111,17 @@ func (s *sender) run(flushAfter time.Duration) {
 	}
 	ticker := time.NewTicker(flushAfter)
 	defer ticker.Stop()
-	for {
+	for mayAside := true; ; {
 		if s.ctx.Err() != nil {
 			s.closeAside()
 		}
+		if mayAside && s.attemptAside() {
+			// The others are next, however soon another attempt is due.
+			mayAside = false
+			continue
+		}
+		mayAside = true
 		switch {
-		case s.attemptAside():
 		case s.receive():
 			s.attempt()
 			if s.finishJobs() {
