@@ -69,6 +69,8 @@ export function entriesOf<Of extends AnyEntry>(
   ): Promise<ChangedEntry<Of>> => {
     const id = idIn(request);
     audit(request, `${kind}.${verb}`, `${kind}/${id}`);
+    const found = config[kind](id) as Of | undefined;
+    if (found) await check?.(request, found);
     const { result, version } = await config.change((current) => {
       const stored = load(current, id);
       const before = current.version(kind, id);
@@ -83,13 +85,6 @@ export function entriesOf<Of extends AnyEntry>(
   };
 
   const changeAndShow = async (...of: Parameters<typeof change>): Promise<Of> => (await change(...of)).shown;
-
-  const checkBody = async (request: FastifyRequest, verb: string): Promise<void> => {
-    const id = idIn(request);
-    audit(request, `${kind}.${verb}`, `${kind}/${id}`);
-    const stored = config[kind](id) as Of | undefined;
-    if (stored) await check?.(request, stored);
-  };
 
   return {
     change,
@@ -118,19 +113,15 @@ export function entriesOf<Of extends AnyEntry>(
       reply.status(201).header('location', `/v1/${kind}s/${result.id}`);
       return show(result, request.role);
     },
-    async replace(request: FastifyRequest, reply: FastifyReply): Promise<Of> {
-      await checkBody(request, 'replace');
-      return changeAndShow(request, reply, 'replace', (stored, current) =>
+    replace: (request: FastifyRequest, reply: FastifyReply): Promise<Of> =>
+      changeAndShow(request, reply, 'replace', (stored, current) =>
         valid(withId(request.body, stored.id), stored, current),
-      );
-    },
-    async update(request: FastifyRequest, reply: FastifyReply): Promise<Of> {
-      await checkBody(request, 'update');
-      return changeAndShow(request, reply, 'update', (stored, current) => {
+      ),
+    update: (request: FastifyRequest, reply: FastifyReply): Promise<Of> =>
+      changeAndShow(request, reply, 'update', (stored, current) => {
         const merged = mergePatch(show(stored, request.role), request.body);
         return valid(withId(merged, stored.id), stored, current);
-      });
-    },
+      }),
     /** @param othersOf the other entries that are written with it */
     async remove(
       request: FastifyRequest,
