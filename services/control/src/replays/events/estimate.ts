@@ -1,6 +1,7 @@
 /** About how many events a replay has, from what the router has counted of each day: at once, for any number of events. */
 import type { DailyUsage } from '@tailrace/history';
 import { compileFilter } from '@tailrace/routing';
+import { EventCounts } from './counts.ts';
 import { filtersOf, type EventCount, type EventSelection } from './selection.ts';
 
 export interface EventEstimate {
@@ -17,9 +18,7 @@ export function daysOf({ from, until }: Pick<EventSelection, 'from' | 'until'>) 
   return { since: day(from), until: day(until - 1) };
 }
 
-/** Counts beyond are added up without the name. */
 const mostRows = 10_000;
-const keptRows = 100;
 
 /**
  * Of a day that is not wholly in the period, the share of its time. Users and conditions are not counted by the router, and what the
@@ -29,8 +28,7 @@ export class Estimator {
   readonly #selection: EventSelection;
   readonly #now: number;
   readonly #passes: ReturnType<typeof compileFilter>;
-  readonly #counts = new Map<string, EventCount>();
-  #events = 0;
+  readonly #counts = new EventCounts(mostRows);
 
   constructor(selection: EventSelection, now: number) {
     this.#selection = selection;
@@ -46,13 +44,13 @@ export class Estimator {
       if (this.#selection.events && !isNamed) continue;
       if (this.#passes({ type, name: event, document: () => ({}) }) !== undefined) continue;
       const events = Math.round(calls * this.#shareOf(day));
-      if (events > 0) this.#count({ day, type, event, events });
+      if (events > 0) this.#counts.add({ day, type, event, events });
     }
   }
 
   get estimate(): EventEstimate {
-    const rows = [...this.#counts.values()].sort((a, b) => b.events - a.events);
-    return { events: this.#events, rows: rows.slice(0, keptRows) };
+    const { events, rows } = this.#counts;
+    return { events, rows };
   }
 
   #shareOf(day: string): number {
@@ -60,15 +58,5 @@ export class Estimator {
     const start = Date.parse(day);
     const end = Math.min(start + dayMs, Math.max(this.#now, start + 1));
     return Math.min(1, Math.max(0, (Math.min(until, end) - Math.max(from, start)) / (end - start)));
-  }
-
-  #count({ day, type, event, events }: EventCount): void {
-    this.#events += events;
-    const keyOf = (name?: string): string => JSON.stringify([day, type, name]);
-    const isKept = this.#counts.size < mostRows || this.#counts.has(keyOf(event));
-    const name = isKept ? event : undefined;
-    const count = this.#counts.get(keyOf(name));
-    if (count) count.events += events;
-    else this.#counts.set(keyOf(name), { day, type, event: name, events });
   }
 }

@@ -210,6 +210,14 @@ async function ended(replays: Replays, of: ReplayOrder): Promise<Replay> {
   return until(replays, id, ({ endedAt }) => endedAt !== undefined);
 }
 
+/** Starts a replay, pauses it once it has sent something, and waits until no instance runs it. */
+async function pausedMidway(replays: Replays, of: ReplayOrder): Promise<Replay> {
+  const { id } = await replays.start(of);
+  await until(replays, id, ({ replayed }) => replayed > 0);
+  await replays.pause(id);
+  return until(replays, id, (replay) => (replay as OwnedReplay).instance === '');
+}
+
 describe('replays of events', { concurrency: true }, () => {
   test('9.8 an event that the destination was not sent is sent once, and with the mode all again, as another delivery', async (t) => {
     const stage = await newStage(t);
@@ -348,10 +356,7 @@ describe('replays of events', { concurrency: true }, () => {
     await ended(replays, order());
     const firstDeliveries = stage.cluster.records(names.deliveriesReplay);
     await stage.configure([{ ...crm, rateLimit: 1 }]);
-    const { id } = await replays.start(order({ mode: 'all' }));
-    await until(replays, id, ({ replayed }) => replayed > 0);
-    await replays.pause(id);
-    await until(replays, id, (replay) => (replay as OwnedReplay).instance === '');
+    const { id } = await pausedMidway(replays, order({ mode: 'all' }));
     const ofPartition = (wanted: number) => firstDeliveries.filter(({ partition }) => partition === wanted);
     for (const record of ofPartition(0)) await stage.die(record);
     const last = ofPartition(1).at(-1) ?? assert.fail();
@@ -371,10 +376,7 @@ describe('replays of events', { concurrency: true }, () => {
     await stage.configure([{ ...crm, rateLimit: 1 }]);
     await stage.write(calls(24));
     const replays = await stage.instance();
-    const { id } = await replays.start(order());
-    await until(replays, id, ({ replayed }) => replayed > 0);
-    await replays.pause(id);
-    await until(replays, id, (replay) => (replay as OwnedReplay).instance === '');
+    const { id } = await pausedMidway(replays, order());
     await stage.configure([{ ...crm, enabled: false }]);
     await replays.resume(id);
     const { state, failure } = await until(replays, id, ({ endedAt }) => endedAt !== undefined);
@@ -419,10 +421,7 @@ describe('replays of events', { concurrency: true }, () => {
     await stage.configure([{ ...crm, rateLimit: 1 }]);
     await stage.write(calls(24));
     const replays = await stage.instance();
-    const { id } = await replays.start(order({ mode: 'all' }));
-    await until(replays, id, ({ replayed }) => replayed > 0);
-    await replays.pause(id);
-    await until(replays, id, (replay) => (replay as OwnedReplay).instance === '');
+    const { id } = await pausedMidway(replays, order({ mode: 'all' }));
     const [first] = stage.cluster.records(names.deliveriesReplay);
     assert.ok(first);
     await stage.cluster.expire(names.deliveriesReplay, first.partition, first.offset + 1);
@@ -519,10 +518,7 @@ describe('replays of events', { concurrency: true }, () => {
     const stage = await newStage(t);
     await stage.write(calls(12));
     const replays = await stage.instance();
-    const { id } = await replays.start(order({}, 0.01));
-    await until(replays, id, ({ replayed }) => replayed > 0);
-    await replays.pause(id);
-    const { replayed } = await until(replays, id, (replay) => (replay as OwnedReplay).instance === '');
+    const { id, replayed } = await pausedMidway(replays, order({}, 0.01));
     assert.ok(replayed < 12);
     for (const partition of [0, 1]) {
       const end = stage.cluster.partition(names.events, partition)?.high ?? 0;

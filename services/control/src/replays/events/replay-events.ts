@@ -20,7 +20,8 @@ import type { Kafka, Partitioner } from '@tailrace/kafka';
 import { encodeDelivery, formatPosition, replayedByHeader, replayIdHeader } from '@tailrace/records';
 import type { FrameReader } from '@tailrace/registry';
 import { hasTransform, transformDelivery, type Transforms } from '@tailrace/transform';
-import type { EventCount, EventSelection, EventTally } from './selection.ts';
+import { EventCounts } from './counts.ts';
+import type { EventSelection, EventTally } from './selection.ts';
 import { createSelector, type SelectedEvent, type SelectorDependencies } from './selector.ts';
 import { finishedUpTo, readSent, type Due, type SentDeliveries, type SentDependencies } from './sent.ts';
 
@@ -50,9 +51,7 @@ export interface EventReplayOrder {
   readonly onReplayed: (replayed: number) => void;
 }
 
-/** Rows are counted one by one up to this number; other event names are counted without their name. */
 const mostRows = 2_000;
-const keptRows = 100;
 const maxName = 200;
 /** Live deliveries do not wait for longer than these take: so many are pending while the replay publishes more. */
 const aheadSeconds = 2;
@@ -100,29 +99,22 @@ async function countEvents(
   }
   const starts = await kafka.offsetsAt(topic ?? names.events, from);
   const sent = await readSent(deps, order.selection, order.id);
-  const counts = new Map<string, EventCount>();
-  let events = 0;
+  const counts = new EventCounts(mostRows);
   const { isComplete, unreadable, expired } = await eachDue(
     deps,
     { ...order, ends, sent },
     ({ event, at }) => {
-      events += 1;
-      const name =
-        event.type === 'track' && counts.size < mostRows ? event.event.slice(0, maxName) : undefined;
+      const name = event.type === 'track' ? event.event.slice(0, maxName) : undefined;
       const day = formatInstant(at).slice(0, 'yyyy-mm-dd'.length);
-      const key = JSON.stringify([day, event.type, name]);
-      const count = counts.get(key);
-      if (count) count.events += 1;
-      else counts.set(key, { day, type: event.type, event: name, events: 1 });
+      counts.add({ day, type: event.type, event: name, events: 1 });
       return true;
     },
   );
-  const rows = [...counts.values()].sort((a, b) => b.events - a.events).slice(0, keptRows);
   if (!isComplete) return undefined;
   const before = await endsOf(kafka, names.deliveriesReplay);
   const tally = {
-    events,
-    rows,
+    events: counts.events,
+    rows: counts.rows,
     unreadable,
     expired,
     starts: [...starts],
