@@ -12,7 +12,7 @@ import { freePort } from '@tailrace/local';
 import { topicNames, topicSpecs } from '@tailrace/topology';
 import { count, readOptions, type CommandLine } from './command-line.ts';
 import { renderMachine, type Machine } from './figures/machine.ts';
-import { peakBytes } from './figures/measure.ts';
+import { cpuSeconds, peakBytes } from './figures/measure.ts';
 import { distribution, type Distribution } from './figures/statistics.ts';
 import { hundredths, mebibytes, table, tenths, whole } from './figures/table.ts';
 import { atRate } from './load/at-rate.ts';
@@ -74,6 +74,8 @@ interface Results {
   /** Until the answer to the request, which has the estimate. */
   readonly answeredAfterMs: number;
   readonly sentAfterMs: number;
+  /** CPU time of control until then. */
+  readonly countingSeconds: number;
   readonly controlPeakBytes: number;
   /** Sentences about what should not have happened. */
   readonly faults: readonly string[];
@@ -185,21 +187,25 @@ async function measure(bench: Bench, options: Options): Promise<Results> {
     return JSON.parse(text) as Replay;
   };
   const order = { kind: 'events', destination: `${past}-receiver`, events: ['Order Completed'], from: '1d' };
-  const beganAt = performance.now();
+  const controlSeconds = (): number => cpuSeconds(services.get('control')?.pid ?? NaN);
+  const [beganAt, secondsBefore] = [performance.now(), controlSeconds()];
   const { id } = await api('POST', 'replays', { ...order, ratePerSecond: rate });
   const answeredAfterMs = performance.now() - beganAt;
   const replay = (): Promise<Replay> => api('GET', `replays/${id}`);
-  const firstSent = async (): Promise<number> => {
+  const firstSent = async (): Promise<{ sentAfterMs: number; countingSeconds: number }> => {
     while ((await replay()).replayed === 0) await sleep(pollMs);
-    return performance.now() - beganAt;
+    return {
+      sentAfterMs: performance.now() - beganAt,
+      countingSeconds: controlSeconds() - secondsBefore,
+    };
   };
   const sent = firstSent();
   say(`live calls beside the replay from its request on, ${seconds} s`);
   const counting = await measureLive();
-  const sentAfterMs = await sent;
+  const counted = await sent;
   say(`live calls while it sends, ${seconds} s`);
   const sending = await measureLive();
-  const measured = { machine, options, alone, counting, sending, answeredAfterMs, sentAfterMs };
+  const measured = { machine, options, alone, counting, sending, answeredAfterMs, ...counted };
   const controlPeak = (): number => peakBytes(services.get('control')?.pid ?? NaN);
   if (options.latency) return { ...measured, controlPeakBytes: controlPeak(), faults: [], judged: undefined };
 
@@ -368,7 +374,7 @@ function report(results: Results): Promise<{ readonly sound: boolean }> {
       '',
       table(['milliseconds', 'alone', 'while it counts', 'ratio', 'while it sends', 'ratio'], rows),
       '',
-      `Past events: ${whole(options.events)}; at most ${whole(options.rate)} a second; answered after ${whole(results.answeredAfterMs)} ms, first sent after ${tenths(results.sentAfterMs / 1_000)} s; control's peak ${mebibytes(results.controlPeakBytes)} MiB`,
+      `Past events: ${whole(options.events)}; at most ${whole(options.rate)} a second; answered after ${whole(results.answeredAfterMs)} ms, first sent after ${tenths(results.sentAfterMs / 1_000)} s, with ${tenths(results.countingSeconds)} s of control's CPU (${whole(options.events / results.countingSeconds)} events a second of a core); control's peak ${mebibytes(results.controlPeakBytes)} MiB`,
       ...(judged ? judgement(judged) : []),
       '',
     ].join('\n'),

@@ -22,13 +22,12 @@ interface Props {
 
 export function SignatureFields({ draft, onDraft, error }: Props) {
   const field = fieldsOf(draft, onDraft);
+  const { header, algorithm, encoding, prefix, timestamp } = draft;
+  const isSet =
+    header !== '' || algorithm !== 'hmac-sha1' || encoding !== 'hex' || prefix !== '' || timestamp;
   const problem = (name: keyof SignatureDraft) => problemOf(error, `settings.signature.${name}`);
   return (
-    <MoreFields
-      title="Signature"
-      isSet={draft.header !== '' || draft.algorithm !== 'hmac-sha1' || draft.timestamp}
-      problem={problemWithin(error, 'settings.signature')}
-    >
+    <MoreFields title="Signature" isSet={isSet} problem={problemWithin(error, 'settings.signature')}>
       <TextField
         label="Signature header"
         {...field('header')}
