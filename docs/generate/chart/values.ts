@@ -357,10 +357,12 @@ export const values: Readonly<Record<string, Schema>> = {
       'Brokers. Empty: all addresses except link-local and metadata services, on the ports of `KAFKA_BROKERS`.',
     ),
     kafkaPorts: list('Further ports of brokers.', { items: { type: 'integer' } }),
-    schemaRegistry: peers('The same for the port of `SCHEMA_REGISTRY_URL`.'),
-    tokenServer: peers('The same for the port of `KAFKA_OAUTH_TOKEN_URL`.'),
-    telemetry: peers('The same for the port of `OTEL_EXPORTER_OTLP_ENDPOINT`.'),
-    egressProxy: peers('The same for the port of `TAILRACE_EGRESS_PROXY`.'),
+    schemaRegistry: peers(
+      'The same for the port of `SCHEMA_REGISTRY_URL`. Where `settingsFrom` has the URL, these peers must be named, and all their ports are allowed.',
+    ),
+    tokenServer: peers('The same for `KAFKA_OAUTH_TOKEN_URL`.'),
+    telemetry: peers('The same for `OTEL_EXPORTER_OTLP_ENDPOINT`.'),
+    egressProxy: peers('The same for `TAILRACE_EGRESS_PROXY`.'),
     receivers: peers(
       'Receivers in the cluster, whose addresses `TAILRACE_ALLOW_PRIVATE_NETWORKS` has to allow too. With an egress proxy also mail servers, ' +
         'and receivers with `proxy: none`.',

@@ -1,7 +1,7 @@
 {{/* Fails with a sentence for each problem of the values that would only show when pods run, or never. */}}
 {{- define "tailrace.check" -}}
 {{- $problems := list -}}
-{{- range $part := list "settings" "secrets" "shared" "upgrade" "topics" "replicas" "other" -}}
+{{- range $part := list "settings" "secrets" "shared" "references" "upgrade" "topics" "replicas" "other" -}}
   {{- range splitList "\n" (include (printf "tailrace.problemsOf.%s" $part) $) -}}
     {{- with trim . }}{{ $problems = append $problems . }}{{ end -}}
   {{- end -}}
@@ -35,7 +35,7 @@
 {{- if not (hasKey $settings "KAFKA_BROKERS") }}
 settings.KAFKA_BROKERS is not set: set it to the bootstrap servers as host:port, separated by commas.
 {{- else }}
-{{- range splitList "," $settings.KAFKA_BROKERS.value }}
+{{- range splitList "," ($settings.KAFKA_BROKERS.value | default "") | compact }}
 {{- if not (regexMatch ":[0-9]+$" (trim .)) }}
 KAFKA_BROKERS has the broker {{ trim . }} without a port: write it as host:port.
 {{- end }}
@@ -147,9 +147,24 @@ their name says so: the same text is in packages/config/src/rules/destination/we
 {{- end }}
 {{- end }}
 {{- end }}
-{{- range $name := list "TAILRACE_TOPIC_PREFIX" "TAILRACE_PARTITIONS" "TAILRACE_REPLICATION" "TAILRACE_RETRY_SCHEDULE" "KAFKA_BROKERS" }}
-{{- if hasKey $.Values.settingsFrom $name }}
-settingsFrom.{{ $name }}: the chart needs the value itself. Set it in settings.
+{{- end }}
+
+{{/* References whose text the chart would have to know. */}}
+{{- define "tailrace.problemsOf.references" -}}
+{{- $needed := list "KAFKA_BROKERS" "TAILRACE_TOPIC_PREFIX" "TAILRACE_PARTITIONS" "TAILRACE_REPLICATION" "TAILRACE_RETRY_SCHEDULE" "TAILRACE_DATA_DIR" }}
+{{- $needed = concat $needed (list "TAILRACE_INGEST_PORT" "TAILRACE_CONTROL_PORT" "TAILRACE_METRICS_PORT" "TAILRACE_SHUTDOWN_DELAY" "TAILRACE_SHUTDOWN_GRACE") }}
+{{- $policy := .Values.networkPolicy }}
+{{- if $policy.enabled }}{{ $needed = append $needed "TAILRACE_ALLOW_PRIVATE_NETWORKS" }}{{ end }}
+{{- range $level := concat (list "") (splitList "," (include "tailrace.processes" .)) }}
+{{- $path := empty $level | ternary "" (printf "%s." $level) }}
+{{- range $name, $from := get (empty $level | ternary $.Values (get $.Values $level)) "settingsFrom" }}
+{{- if and $from (has $name $needed) }}
+{{ $path }}settingsFrom.{{ $name }}: the chart needs the value itself. Set it in {{ $path }}settings.
+{{- end }}
+{{- $field := get (include "tailrace.serverFields" . | fromJson) $name }}
+{{- if and $from $policy.enabled $field (not (get $policy $field)) }}
+{{ $path }}settingsFrom.{{ $name }}: the chart cannot read the host and the port, so no network policy would allow them. Name its pods or addresses in networkPolicy.{{ $field }}.
+{{- end }}
 {{- end }}
 {{- end }}
 {{- end }}

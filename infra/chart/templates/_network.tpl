@@ -37,6 +37,7 @@ except link-local ones, where clouds have their metadata services.
 {{/* The servers that a process connects to because of its settings: name servers, brokers, schema registry, token server, traces, egress proxy. */}}
 {{- define "tailrace.egressOfSettings" -}}
 {{- $policy := .root.Values.networkPolicy -}}
+{{- if and $policy.dns $policy.dnsPorts }}
 - to:
     {{- toYaml $policy.dns | nindent 4 }}
   ports:
@@ -44,6 +45,7 @@ except link-local ones, where clouds have their metadata services.
     - { protocol: UDP, port: {{ . }} }
     - { protocol: TCP, port: {{ . }} }
     {{- end }}
+{{- end }}
 {{- $ports := list }}
 {{- range $policy.kafkaPorts }}{{ $ports = append $ports (toString .) }}{{ end }}
 {{- range splitList "," (include "tailrace.setting" (dict "root" .root "component" .component "name" "KAFKA_BROKERS")) }}
@@ -57,15 +59,28 @@ except link-local ones, where clouds have their metadata services.
 {{- if $ports }}
 {{ include "tailrace.egress" (dict "peers" $kafka "ports" $ports) }}
 {{- end }}
-{{- $servers := dict "SCHEMA_REGISTRY_URL" $policy.schemaRegistry "KAFKA_OAUTH_TOKEN_URL" $policy.tokenServer }}
-{{- $_ := set $servers "OTEL_EXPORTER_OTLP_ENDPOINT" $policy.telemetry }}
-{{- $_ := set $servers "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT" $policy.telemetry }}
-{{- $_ := set $servers "TAILRACE_EGRESS_PROXY" $policy.egressProxy }}
-{{- range $name, $peers := $servers }}
-{{- with include "tailrace.setting" (dict "root" $.root "component" $.component "name" $name) }}
+{{- range $name, $field := include "tailrace.serverFields" . | fromJson }}
+{{- $of := dict "root" $.root "component" $.component "name" $name }}
+{{- $peers := get $policy $field }}
+{{- if include "tailrace.isReference" $of }}
+- to:
+    {{- toYaml $peers | nindent 4 }}
+  ports:
+    # The port is in the value that is referred to.
+    - { protocol: TCP }
+{{- else }}
+{{- with include "tailrace.setting" $of }}
 {{ include "tailrace.egress" (dict "peers" $peers "ports" (list (include "tailrace.portOf" .))) }}
 {{- end }}
 {{- end }}
+{{- end }}
+{{- end }}
+
+{{/* The fields of networkPolicy by the settings with the URLs of servers, as JSON. */}}
+{{- define "tailrace.serverFields" -}}
+{{- $fields := dict "SCHEMA_REGISTRY_URL" "schemaRegistry" "KAFKA_OAUTH_TOKEN_URL" "tokenServer" "TAILRACE_EGRESS_PROXY" "egressProxy" -}}
+{{- range list "OTEL_EXPORTER_OTLP_ENDPOINT" "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT" }}{{ $_ := set $fields . "telemetry" }}{{ end -}}
+{{- toJson $fields -}}
 {{- end }}
 
 {{/*
@@ -74,7 +89,8 @@ plugins do not match the pods of the cluster by their addresses, so these are na
 */}}
 {{- define "tailrace.egressToReceivers" -}}
 - to:
-    {{- if not (include "tailrace.setting" (dict "root" .root "component" .component "name" "TAILRACE_EGRESS_PROXY")) }}
+    {{- $proxy := dict "root" .root "component" .component "name" "TAILRACE_EGRESS_PROXY" }}
+    {{- if not (or (include "tailrace.setting" $proxy) (include "tailrace.isReference" $proxy)) }}
     {{- range .root.Files.Get "files/networks.json" | fromJsonArray }}
     - ipBlock:
         {{- toYaml . | nindent 8 }}

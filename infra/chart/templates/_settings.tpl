@@ -82,6 +82,11 @@ process itself win over those of all, and both win over those that the chart der
 {{- dig .name "value" (dig .name "default" "" $known) $settings -}}
 {{- end }}
 
+{{/* Whether the text of a setting of a process is known to the cluster alone. */}}
+{{- define "tailrace.isReference" -}}
+{{- if dig .name "from" "" (include "tailrace.settings" . | fromJson) }}true{{ end -}}
+{{- end }}
+
 {{/* Whether a setting of a process is mounted as a file. */}}
 {{- define "tailrace.isFile" -}}
 {{- if and (eq .root.Values.secretsAs "files") (dig .name "file" "" .known) (dig "from" "secretKeyRef" "" .setting) }}true{{ end -}}

@@ -116,6 +116,32 @@ describe('network policies', () => {
     });
   }
 
+  test('a server whose URL is in a Secret is reached on any port of its peers, and an egress proxy is the only way out', async () => {
+    const peers = [{ ipBlock: { cidr: '10.9.0.0/16' } }];
+    const objects = await render({
+      values: {
+        settingsFrom: {
+          TAILRACE_EGRESS_PROXY: { secretKeyRef: { name: 'proxy', key: 'url' } },
+          SCHEMA_REGISTRY_URL: { secretKeyRef: { name: 'registry', key: 'url' } },
+        },
+        networkPolicy: { egressProxy: peers, schemaRegistry: peers },
+      },
+    });
+    for (const component of ['router', 'delivery']) {
+      assert.ok(reaches(objects, component, '10.9.1.1', 3128), component);
+      assert.ok(!reaches(objects, component, '8.8.8.8'), component);
+    }
+  });
+
+  for (const none of [{ dns: [] }, { dnsPorts: [] }]) {
+    test(`without ${Object.keys(none).join()} there is no rule for name servers, which would allow everything`, async () => {
+      const rules = egressOf(await render({ values: { networkPolicy: none } }), 'ingest');
+      assert.ok(rules.length > 0);
+      for (const { to = [], ports } of rules) assert.ok(to.length > 0 && ports.length > 0);
+      assert.ok(!rules.some(({ ports }) => ports.some(({ protocol }) => protocol === 'UDP')));
+    });
+  }
+
   test('with an egress proxy, delivery and control reach it, and only named receivers', async () => {
     const named = [{ ipBlock: { cidr: '203.0.113.9/32' } }];
     const objects = await render({

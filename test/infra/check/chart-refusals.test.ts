@@ -34,6 +34,28 @@ const cases: readonly Case[] = [
     values: { settings: { KAFKA_BROKERS: 'a:9092, kafka' } },
     sentence: 'KAFKA_BROKERS has the broker kafka without a port: write it as host:port.',
   },
+  ...[
+    { level: '', of: (from: object) => ({ settingsFrom: from }) },
+    { level: 'ingest.', of: (from: object) => ({ ingest: { settingsFrom: from } }) },
+  ].flatMap(({ level, of }) => [
+    ...['KAFKA_BROKERS', 'TAILRACE_INGEST_PORT', 'TAILRACE_SHUTDOWN_GRACE'].map((name) => ({
+      title: `a reference to ${level}${name}`,
+      values: of({ [name]: { configMapKeyRef: { name: 'a', key: 'b' } } }),
+      sentence: `${level}settingsFrom.${name}: the chart needs the value itself. Set it in ${level}settings.`,
+    })),
+    {
+      title: `a reference to ${level}OTEL_EXPORTER_OTLP_ENDPOINT without its peers`,
+      values: of({ OTEL_EXPORTER_OTLP_ENDPOINT: secret('url') }),
+      sentence: `${level}settingsFrom.OTEL_EXPORTER_OTLP_ENDPOINT: the chart cannot read the host and the port, so no network policy would allow them. Name its pods or addresses in networkPolicy.telemetry.`,
+    },
+  ]),
+  {
+    title: 'networks that network policies would have to allow in a ConfigMap',
+    values: {
+      settingsFrom: { TAILRACE_ALLOW_PRIVATE_NETWORKS: { configMapKeyRef: { name: 'a', key: 'b' } } },
+    },
+    sentence: 'settingsFrom.TAILRACE_ALLOW_PRIVATE_NETWORKS: the chart needs the value itself.',
+  },
   {
     title: 'no token of the API',
     values: { settingsFrom: { TAILRACE_API_TOKEN: null } },

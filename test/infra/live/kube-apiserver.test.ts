@@ -169,6 +169,7 @@ test('an upgrade changes the pods whose ConfigMap or Secret has changed, and no 
     settings: { KAFKA_BROKERS: 'kafka:9092' },
     settingsFrom: { TAILRACE_API_TOKEN: token },
     router: { settingsFrom: { SCHEMA_REGISTRY_URL: { configMapKeyRef: { name: 'registry', key: 'url' } } } },
+    networkPolicy: { schemaRegistry: [{ podSelector: { matchLabels: { app: 'registry' } } }] },
   };
   const folder = await mkdtemp(path.join(tmpdir(), 'tailrace-values-'));
   await using stack = new AsyncDisposableStack();

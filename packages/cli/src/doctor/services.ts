@@ -166,7 +166,7 @@ async function resolveAll(targets: readonly Target[]) {
 async function checkControl(context: CommandContext, url: string): Promise<Finding[]> {
   const response = await requestPatiently(`${url}/openapi.json`);
   if (typeof response === 'string') {
-    const hint = 'Start it, or set TAILRACE_URL to its address.';
+    const hint = 'Start it (in Kubernetes, look at its pod), or set TAILRACE_URL to its address.';
     return [control.fail(`${url} cannot be reached: ${response}.`, hint)];
   }
   const { token } = readSettings(context.env, doctorServiceSettings);
@@ -189,7 +189,7 @@ async function checkControl(context: CommandContext, url: string): Promise<Findi
 async function checkIngest(url: string): Promise<Finding[]> {
   const response = await requestPatiently(url);
   if (typeof response !== 'string') return [ingest.ok(`${url} responds`)];
-  const hint = 'Start it, or set its address with --ingest.';
+  const hint = 'Start it (in Kubernetes, look at its pod), or set its address with --ingest.';
   return [ingest.fail(`${url} cannot be reached: ${response}.`, hint)];
 }
 

@@ -45,7 +45,9 @@ export async function checkTopics(
   }
   if (missing.length > 0) {
     const says = `${countOf(missing.length, 'topic')} missing: ${missing.join(', ')}.`;
-    findings.push(fail(says, 'Create them with npx tailrace topics apply.'));
+    findings.push(
+      fail(says, 'Create them with npx tailrace topics apply; in Kubernetes, helm upgrade does.'),
+    );
   }
   if (otherTiers.length > 0) {
     findings.push(
