@@ -6,14 +6,14 @@ import type { ToolName } from '../tools/catalogue.ts';
 import { toolPath } from '../tools/tools.ts';
 import type { Engine } from './engine.ts';
 
-/** The interface of Kafka's image that compose.yaml uses: KAFKA_<PROPERTY> are properties; the first start formats the data. */
+/** The interface of Kafka's image that compose.yaml uses: other KAFKA_<PROPERTY> than KAFKA_HEAP_OPTS are properties, and the first start formats the data. */
 const startKafka = `#!/bin/sh
 set -eu
-env | sed -n 's/^KAFKA_//p' | while IFS='=' read -r name value; do
+env | sed -n '/^KAFKA_HEAP_OPTS=/d; s/^KAFKA_//p' | while IFS='=' read -r name value; do
   echo "$(echo "$name" | tr 'A-Z_' 'a-z.')=$value"
 done > /tmp/server.properties
 java -cp '/opt/kafka/*' kafka.tools.StorageTool format --ignore-formatted --cluster-id "$CLUSTER_ID" --config /tmp/server.properties
-exec java -Xmx512m -XX:TieredStopAtLevel=1 -cp '/opt/kafka/*' kafka.Kafka /tmp/server.properties
+exec java $KAFKA_HEAP_OPTS -XX:TieredStopAtLevel=1 -cp '/opt/kafka/*' kafka.Kafka /tmp/server.properties
 `;
 
 /** Builds Kafka, on the Debian of `buildStandIn`, as `image`. */

@@ -22,7 +22,7 @@ export interface ScanOptions {
   readonly starts?: ReadonlyMap<number, number> | undefined;
   /** By partition, the offset to end before, for example the `ends` of another scan. Default: the current end. */
   readonly ends?: ReadonlyMap<number, number> | undefined;
-  /** Yields few records at a time, and rests between them for as long as the process was busy: others on the machine come first. */
+  /** Yields few records at a time, and rests between them for three times as long as the process was busy: others on the machine come first. */
   readonly isGentle?: boolean;
 }
 
@@ -46,8 +46,8 @@ export interface Scan extends AsyncIterable<readonly ConsumedRecord[]> {
 const bufferBytes = 2 ** 20;
 /** Until it is known how well the records are compressed: as much as typical ones. */
 const firstFetchBytes = bufferBytes / 8;
-/** A gentle scan works in turns of about this time. */
-const turn = { records: 32, ms: 1, mostRestMs: 25 };
+/** A gentle scan works in turns of about this time, and takes a quarter of a core. */
+const turn = { records: 32, ms: 1, restTimes: 3, mostRestMs: 75 };
 /** After this time without records, the scan checks whether the rest has expired, which no fetch reports. */
 const checkExpiredAfterMs = 2_000;
 const giveUpAfterMs = 30_000;
@@ -211,7 +211,7 @@ async function* gently(records: readonly ConsumedRecord[]): AsyncGenerator<reado
     yield records.slice(first, first + turn.records);
     const { active } = performance.eventLoopUtilization(before);
     if (active < turn.ms) continue;
-    await wait(Math.min(active, turn.mostRestMs));
+    await wait(Math.min(active * turn.restTimes, turn.mostRestMs));
     before = performance.eventLoopUtilization();
   }
 }

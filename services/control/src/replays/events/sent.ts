@@ -97,9 +97,7 @@ export class SentDeliveries {
   }
 
   wasSentByThis(id: string): void {
-    if (this.#stateOf(id) === sentByThis) return;
-    this.#ofThis += 1;
-    this.#set(id, sentByThis);
+    if (this.#stateOf(id) !== sentByThis) this.#sendByThis(id);
   }
 
   /** A dead letter that was not replayed. What this replay has sent it does not send again. */
@@ -120,17 +118,22 @@ export class SentDeliveries {
       // Also where the first delivery has expired or become a dead letter since this replay has sent the other.
       if (this.#states.has(again)) return undefined;
       if (state === sent) {
-        this.wasSentByThis(again);
+        this.#sendByThis(again);
         return { deliveryId: again };
       }
     }
-    this.wasSentByThis(id);
+    this.#sendByThis(id);
     if (state === undefined) return { deliveryId: id };
     const place = state - 1;
     return {
       deliveryId: id,
       letter: { partition: Math.floor(place / perPartition), offset: place % perPartition },
     };
+  }
+
+  #sendByThis(id: string): void {
+    this.#ofThis += 1;
+    this.#set(id, sentByThis);
   }
 
   #stateOf(id: string): number | undefined {
