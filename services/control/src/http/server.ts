@@ -25,6 +25,8 @@ export function createServer(trustedProxies: readonly Cidr[], log: Pick<Log, 'er
   const proxies = trustProxies(trustedProxies);
   const app = fastify({
     bodyLimit: maxBodyBytes,
+    // On a busy machine a plugin takes longer than the ten seconds that are the default.
+    pluginTimeout: 0,
     connectionTimeout: idleConnectionMs,
     routerOptions: { maxParamLength: maxParameterLength },
     forceCloseConnections: 'idle',
