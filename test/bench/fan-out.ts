@@ -3,10 +3,7 @@
  * bytes in Kafka by topic. Every run makes the same number of deliveries.
  */
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { readdirSync, statSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Configuration } from '@tailrace/config';
@@ -15,6 +12,7 @@ import { table, whole } from './figures/table.ts';
 import { createLoad } from './load/load.ts';
 import { headersOf, startSystem, writeKeyOf } from './pipeline/services.ts';
 import { runBench, say, type Bench } from './processes/bench.ts';
+import { startCounter } from './receivers/counter.ts';
 
 const deliveries = 20_000;
 const fanOuts = [1, 10, 100] as const;
@@ -35,18 +33,8 @@ interface Cost {
 await runBench(measure, report);
 
 async function measure({ brokers, brokerPid, folder, dataDir, resources }: Bench): Promise<readonly Cost[]> {
-  let arrived = 0;
-  const receiver = createServer((request, response) => {
-    request.resume().on('end', () => {
-      arrived += 1;
-      response.writeHead(204).end();
-    });
-  }).listen(0, '127.0.0.1');
-  resources.defer(() => {
-    receiver.close().closeAllConnections();
-  });
-  await once(receiver, 'listening');
-  const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`;
+  const counter = resources.use(await startCounter());
+  const url = `${counter.origins[0]}/hook`;
   say('starting the services');
   const system = resources.use(
     await startSystem({ brokers, partitions: 6, configuration: configurationFor(url), folder }),
@@ -59,17 +47,17 @@ async function measure({ brokers, brokerPid, folder, dataDir, resources }: Bench
       path: '/v1/track',
       headers: headersOf(sourceOf(fanOut)),
     });
-    const [wanted, before] = [arrived + deliveries, bytesOf(dataDir)];
+    const [wanted, before] = [counter.arrived + deliveries, bytesOf(dataDir)];
     const meter = startCpuMeter(pids);
     await load.closedLoop({ count: deliveries / fanOut, inFlight: 64 });
-    for (const end = performance.now() + arriveWithinMs; arrived < wanted && performance.now() < end;)
+    for (const end = performance.now() + arriveWithinMs; counter.arrived < wanted && performance.now() < end;)
       await sleep(20);
     await sleep(settleMs);
     return {
       fanOut,
       cpuMicroseconds: mapValues(meter.read(), (seconds) => (seconds * 1e6) / deliveries),
       bytes: mapValues(bytesOf(dataDir), (size, topic) => (size - (before[topic] ?? 0)) / deliveries),
-      lost: wanted - arrived,
+      lost: wanted - counter.arrived,
     };
   };
   const costs: Cost[] = [];

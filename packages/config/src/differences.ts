@@ -23,8 +23,10 @@ export function differencesOf(
   before: AnyEntry | null | undefined,
   after: AnyEntry | null | undefined,
 ): FieldDifference[] {
+  const changed = changedFields(before ?? {}, after ?? {}, []);
+  if (changed.length === 0) return [];
   const [shownBefore, shownAfter] = [before && redact(before), after && redact(after)];
-  return changedFields(before ?? {}, after ?? {}, []).map((path) => ({
+  return changed.map((path) => ({
     field: formatPath(path),
     before: valueAt(shownBefore, path),
     after: valueAt(shownAfter, path),

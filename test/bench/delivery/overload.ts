@@ -10,12 +10,13 @@ import { say } from '../processes/bench.ts';
 import type { Behaviour } from '../receivers/receiver.ts';
 import { distribution, type Distribution } from '../figures/statistics.ts';
 import { hundredths, table, tenths, whole } from '../figures/table.ts';
+import { retrySchedule } from '../pipeline/services.ts';
 import type { Account } from './account.ts';
 import { refusingUrl } from './isolation.ts';
 import { scrape } from './metrics.ts';
 import type { Overload } from './options.ts';
 import { describeGoal, type Goal, type Report } from './report.ts';
-import { openStage, settleMs, usualSchedule, type Context } from './stage.ts';
+import { openStage, settleMs, type Context } from './stage.ts';
 import { inTurn, lagBySecond, latencies, select } from './wave.ts';
 
 interface Run {
@@ -118,11 +119,11 @@ function planOf(
   if (overload === 'dead') {
     // Deliveries end with the retry schedule, which takes hours, so the long run does not wait for it. A schedule of ten
     // minutes would move records between retry topics twenty times as often as the usual one.
-    return long ? { schedule: usualSchedule, drainMs: 0 } : { schedule: '1s,5s,20s,1m', drainMs: 105_000 };
+    return long ? { schedule: retrySchedule, drainMs: 0 } : { schedule: '1s,5s,20s,1m', drainMs: 105_000 };
   }
   const backlogSeconds = (seconds * (inflowPerSecond - acceptsPerSecond)) / acceptsPerSecond;
   return {
-    schedule: long ? usualSchedule : '1s,5s,20s,1m,1m,1m,1m,20s',
+    schedule: long ? retrySchedule : '1s,5s,20s,1m,1m,1m,1m,20s',
     drainMs: (backlogSeconds * 1.5 + 60) * 1_000,
   };
 }

@@ -17,7 +17,7 @@ import { sharedNowMs } from '../processes/clock.ts';
 import { openKafka, untilTaken } from '../processes/kafka.ts';
 import type { Arrivals, Receiver } from '../receivers/receiver.ts';
 import { spawnService, type ServiceProcess } from '../processes/service-process.ts';
-import { profileOf } from '../pipeline/services.ts';
+import { profileOf, retrySchedule } from '../pipeline/services.ts';
 import { accountFor, readCopies, type Account, type Copies } from './account.ts';
 import { deliveryOf } from './bodies.ts';
 import { scrape } from './metrics.ts';
@@ -83,7 +83,6 @@ export interface Conclusion {
   readonly account: Account;
 }
 
-export const usualSchedule = '10s,1m,5m,20m,1h,1h,1h,20m';
 /** Bounds the records that wait for an acknowledgement of Kafka, because they take CPU time from the service. */
 const maxUnacknowledged = 4_000;
 const settlePollMs = 1_000;
@@ -92,7 +91,7 @@ export const settleMs = 1_000;
 
 export async function openStage(
   { bench, options, receiver, sharedSecret, numbers }: Context,
-  { name, urls, rateLimit = () => undefined, schedule = usualSchedule }: StageOptions,
+  { name, urls, rateLimit = () => undefined, schedule = retrySchedule }: StageOptions,
 ): Promise<Stage> {
   const { brokers, folder } = bench;
   const prefix = `${name}.`;

@@ -30,7 +30,7 @@ export interface System extends AsyncDisposable {
 }
 
 /** The default; it is needed here because the topics depend on it too. */
-const retrySchedule = '10s,1m,5m,20m,1h,1h,1h,20m';
+export const retrySchedule = '10s,1m,5m,20m,1h,1h,1h,20m';
 
 /** Creates the topics, applies the configuration, and starts the services; resolves when all are ready. */
 export async function startSystem(options: SystemOptions): Promise<System> {

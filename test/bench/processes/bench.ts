@@ -3,7 +3,7 @@
  * it is interrupted. Figures are written to standard output, progress to standard error.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { constants, tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isTailraceError } from '@tailrace/errors';
@@ -30,6 +30,7 @@ export interface Bench {
 
 /** Processes that are starting at an interrupt clean up themselves. */
 const unwindsWithinMs = 5_000;
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 export function say(line: string): void {
   process.stderr.write(`${line}\n`);
@@ -55,7 +56,7 @@ export async function obey<Options>(
 
 /**
  * Runs `measure`, ends everything it started, then runs `report`. The exit code is 1 if an event was lost or altered, or on
- * any failure; never for being slow.
+ * any failure; never for being slow. May be called again when it has resolved.
  */
 export async function runBench<Results>(
   measure: (bench: Bench) => Promise<Results>,
@@ -80,23 +81,21 @@ export async function runBench<Results>(
     }
   };
   const running = Promise.withResolvers<unknown>();
-  for (const [signal, exitCode] of [
-    ['SIGINT', 130],
-    ['SIGTERM', 143],
-    ['SIGHUP', 129],
-  ] as const) {
-    process.on(signal, () => {
-      if (interrupted.signal.aborted) return;
-      interrupted.abort(new Error(signal));
-      say(`${signal}: stopping`);
-      void endAll()
-        .then(() => Promise.race([running.promise, sleep(unwindsWithinMs)]))
-        .finally(() => process.exit(exitCode));
-    });
-  }
+  const onSignal = (signal: NodeJS.Signals): void => {
+    if (interrupted.signal.aborted) return;
+    interrupted.abort(new Error(signal));
+    say(`${signal}: stopping`);
+    void endAll()
+      .then(() => Promise.race([running.promise, sleep(unwindsWithinMs)]))
+      .finally(() => process.exit(128 + constants.signals[signal]));
+  };
+  for (const signal of signals) process.on(signal, onSignal);
   await run().finally(() => {
     running.resolve(undefined);
   });
+  // The handler of the signal ends the process.
+  if (interrupted.signal.aborted) await new Promise(() => undefined);
+  for (const signal of signals) process.off(signal, onSignal);
 }
 
 async function prepare(resources: AsyncDisposableStack, signal: AbortSignal): Promise<Bench> {

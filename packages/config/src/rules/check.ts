@@ -141,6 +141,8 @@ export function checkConfiguration(value: unknown): Checked<Configuration> {
 export interface CheckOptions {
   /** Accepts keys that this version does not know. Default false. */
   readonly allowUnknownKeys?: boolean;
+  /** Writes defaults into the value itself, which saves the time of a copy. Default false. */
+  readonly inPlace?: boolean;
 }
 
 export function checkSource(value: unknown, options?: CheckOptions): Checked<Source> {
@@ -170,8 +172,8 @@ export function checkNotification(value: unknown, options?: CheckOptions): Check
  * Unknown keys are always refused: a later release may limit tokens by another key, and a token must not reach more where its
  * limit is unknown.
  */
-export function checkToken(value: unknown): Checked<Token> {
-  return check<Token>(tokenValidator(), value, () => []);
+export function checkToken(value: unknown, options?: Pick<CheckOptions, 'inPlace'>): Checked<Token> {
+  return check<Token>(tokenValidator(), value, () => [], options);
 }
 
 /** A problem for each source of a destination that is not in `sourceIds`. */
@@ -210,10 +212,10 @@ function check<T>(
   validate: ValidateFunction,
   value: unknown,
   checkBeyondSchema: (copy: unknown) => Problem[],
-  { allowUnknownKeys = false }: CheckOptions = {},
+  { allowUnknownKeys = false, inPlace = false }: CheckOptions = {},
 ): Checked<T> {
   // Validation writes defaults into the value, so it gets a copy of the caller's value.
-  const copy = structuredClone(value);
+  const copy = inPlace ? value : structuredClone(value);
   const problems = [...schemaProblems(validate, copy, []), ...checkBeyondSchema(copy)].filter(
     ({ about }) => !(allowUnknownKeys && about === 'unknown-key'),
   );

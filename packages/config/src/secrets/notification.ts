@@ -36,16 +36,15 @@ export function encryptNotification(notification: Notification, key: Buffer | un
   return copy;
 }
 
-/** The content of a record. Without `keys`, valid placeholders replace encrypted secrets. */
+/** Decrypts the secrets in the content of a record. Without `keys`, valid placeholders replace encrypted secrets. */
 export function decryptNotification(content: unknown, id: string, keys: SecretKeys | undefined): Decrypted {
-  const copy = structuredClone(content);
   const queries = 'none';
   if (keys)
-    return { content: copy, queries, ...decryptAll(notificationSecretsOf(copy), `notification/${id}`, keys) };
-  for (const { path, value, replace } of notificationSecretsOf(copy)) {
+    return { content, queries, ...decryptAll(notificationSecretsOf(content), `notification/${id}`, keys) };
+  for (const { path, value, replace } of notificationSecretsOf(content)) {
     if (isEncrypted(value)) replace(path.at(-1) === 'url' ? 'https://sealed.invalid/' : 'sealed');
   }
-  return { content: copy, queries, stale: false };
+  return { content, queries, stale: false };
 }
 
 export function maskNotification(notification: Notification): Notification {

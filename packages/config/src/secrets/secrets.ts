@@ -167,16 +167,15 @@ export interface Decrypted {
 }
 
 /**
- * The content of a destination's record with decrypted secrets. Without `keys` (for services that do not need secrets),
+ * Decrypts the secrets in the content of a destination's record. Without `keys` (for services that do not need secrets),
  * valid placeholders replace them.
  */
 export function decryptDestination(content: unknown, id: string, keys: SecretKeys | undefined): Decrypted {
-  const copy = structuredClone(content);
-  if (!keys) return { content: withPlaceholders(copy), stale: false, queries: 'none' };
-  const urls = [...queriesOf(copy)];
+  if (!keys) return { content: withPlaceholders(content), stale: false, queries: 'none' };
+  const urls = [...queriesOf(content)];
   const sealed = urls.filter(({ value }) => isEncrypted(value));
-  const decrypted = decryptAll([...secretsOf(copy), ...sealed], `destination/${id}`, keys);
-  return { content: copy, queries: sealingOf(urls.length, sealed.length), ...decrypted };
+  const decrypted = decryptAll([...secretsOf(content), ...sealed], `destination/${id}`, keys);
+  return { content, queries: sealingOf(urls.length, sealed.length), ...decrypted };
 }
 
 export function decryptAll(

@@ -94,7 +94,9 @@ export function decodeEntry(
   } catch {
     return unreadable('its value is not JSON');
   }
-  const options = { allowUnknownKeys: true };
+  // Every process reads all entries when it starts, so nothing is copied.
+  const inPlace = true;
+  const options = { allowUnknownKeys: true, inPlace };
   const decrypted: Decrypted =
     kind === 'destination'
       ? decryptDestination(content, id, secretKeys)
@@ -108,7 +110,7 @@ export function decodeEntry(
     kind === 'source'
       ? checkSource(content, options)
       : kind === 'token'
-        ? checkToken(content)
+        ? checkToken(content, { inPlace })
         : kind === 'notification'
           ? checkNotification(decrypted.content, options)
           : checkDestination(fromStoredForm(decrypted.content), options);

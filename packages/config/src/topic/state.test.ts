@@ -82,13 +82,31 @@ test('a write key of several sources means an enabled one, then the lowest id', 
   assert.equal(stateOf(off).lookup.sourceByWriteKey('wk')?.id, 'a');
 });
 
-test('look-ups between two changes give the very same objects', () => {
-  const state = stateOf(sourceOf('web'), destinationOf('crm', { sources: ['web'] }));
-  const before = state.lookup.destinationsOf('web');
-  assert.equal(state.lookup.destinationsOf('web'), before);
-  state.accept(recordOf('source', 'other', sourceOf('other')));
-  assert.notEqual(state.lookup.destinationsOf('web'), before);
-  assert.equal(state.lookup.destinationsOf('web')[0], before[0]);
+test('only the change of a destination makes new lists of it, for its sources before and after', () => {
+  const sources = ['web', 'app', 'shop'];
+  const state = stateOf(
+    ...sources.map((id) => sourceOf(id)),
+    ...sources.map((id) => destinationOf(`of-${id}`, { sources: [id] })),
+  );
+  const lists = () =>
+    sources.flatMap((id) => [state.lookup.destinationsOf(id), state.lookup.disabledDestinationsOf(id)]);
+  const changedBy = (...change: Parameters<typeof recordOf>): boolean[] => {
+    const before = lists();
+    state.accept(recordOf(...change));
+    return lists().map((list, place) => list !== before[place]);
+  };
+  assert.deepEqual(changedBy('source', 'web', sourceOf('web', { name: 'Website' })), Array(6).fill(false));
+  const moved = destinationOf('of-web', { sources: ['shop'] });
+  assert.deepEqual(changedBy('destination', 'of-web', moved), [true, true, false, false, true, true]);
+  const shown = sources.map((id) => state.lookup.destinationsOf(id).map((one) => one.id));
+  assert.deepEqual(shown, [[], ['of-app'], ['of-shop', 'of-web']]);
+});
+
+test('destinations that were read before their source are connected to it', () => {
+  const state = stateOf(destinationOf('crm', { sources: ['web'] }));
+  assert.deepEqual(state.lookup.destinationsOf('web'), []);
+  state.accept(recordOf('source', 'web', sourceOf('web')));
+  assert.equal(state.lookup.destinationsOf('web').length, 1);
 });
 
 test('a record that cannot be read says why, leaves its entry as it was, and is forgotten with the next', () => {

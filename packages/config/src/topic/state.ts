@@ -2,12 +2,13 @@
  * The state that the records of the topic describe. It depends only on the last readable record of each key, so that all
  * processes reach the same state.
  *
- * Indexes are built at the first look-up after a change instead of at each record, so that reading a topic of n entries
- * is linear, and the look-up for an event is one access to a map.
+ * Lists are made at the first look-up after a change instead of at each record, so that reading a topic of n entries
+ * is linear. The look-up for an event is an access to a map, and another entry's change does not make it slower.
  */
 import type { ConsumedRecord } from '@tailrace/kafka';
 import { TailraceError } from '@tailrace/errors';
 import { decodeEntry, entryKey, ownerKey, queriesSealedKey, type EntryKind } from './record.ts';
+import { Connections, notConnected, sortedById, type Connected } from './connections.ts';
 import { builtInSource } from '../rules/source/built-in.ts';
 import { unmetBy, type Reader, type Requirement } from '../rules/level.ts';
 import type { Notification } from '../rules/notification/schema.ts';
@@ -42,13 +43,13 @@ export interface ConfigLookup {
   destination(id: string): Destination | undefined;
   /** The enabled destinations that are connected to the source, ordered by id; none for an unknown source. */
   destinationsOf(sourceId: string): readonly Destination[];
-  /** The disabled ones; {@link destinationsOf} has the others. Both are the very same arrays until the next change. */
+  /** The disabled ones; {@link destinationsOf} has the others. Both are the very same arrays until one of them changes. */
   disabledDestinationsOf(sourceId: string): readonly Destination[];
   /** All stored ones, ordered by id. */
   sources(): readonly Source[];
   destinations(): readonly Destination[];
   notification(id: string): Notification | undefined;
-  /** All, ordered by id; the very same array until the next change. */
+  /** All, ordered by id; the very same array until one changes. */
   notifications(): readonly Notification[];
   /** A token of the API, expired or not. */
   token(id: string): Token | undefined;
@@ -57,17 +58,6 @@ export interface ConfigLookup {
   /** The version of the entry: the offset of its last record. Undefined if there is no such entry. */
   version(kind: EntryKind, id: string): number | undefined;
 }
-
-interface Index {
-  readonly notifications: readonly Notification[];
-  readonly sources: readonly Source[];
-  readonly destinations: readonly Destination[];
-  readonly byWriteKey: ReadonlyMap<string, Source>;
-  readonly connected: ReadonlyMap<string, readonly Destination[]>;
-  readonly disabled: ReadonlyMap<string, readonly Destination[]>;
-}
-
-const none: readonly Destination[] = Object.freeze([]);
 
 export type ConfigState = ReturnType<typeof createState>;
 
@@ -109,23 +99,33 @@ export function createState(
     mark(plainQueries, key, queries === 'plain' || queries === 'mixed');
     mark(sealedQueries, key, queries === 'sealed' || queries === 'mixed');
   };
+  const connections = new Connections();
+  const sorted = {
+    source: new Lazy(() => sortedById(sources)),
+    destination: new Lazy(() => sortedById(destinations)),
+    notification: new Lazy(() => sortedById(notifications)),
+    token: new Lazy(() => sortedById(tokens)),
+  };
+  const writeKeys = new Lazy(() => byWriteKey(sorted.source.value));
+  // A source of this id that was created before the id was reserved stays in force.
+  const source = (id: string): Source | undefined =>
+    sources.get(id) ?? (id === builtInSource.id ? builtInSource : undefined);
+  const connectedTo = (sourceId: string): Connected =>
+    source(sourceId) ? connections.of(sourceId) : notConnected;
   const lookup: ConfigLookup = {
-    // A source of this id that was created before the id was reserved stays in force.
-    source: (id) => sources.get(id) ?? (id === builtInSource.id ? builtInSource : undefined),
-    sourceByWriteKey: (writeKey) => indexed().byWriteKey.get(writeKey),
+    source,
+    sourceByWriteKey: (writeKey) => writeKeys.value.get(writeKey),
     destination: (id) => destinations.get(id),
-    destinationsOf: (sourceId) => indexed().connected.get(sourceId) ?? none,
-    disabledDestinationsOf: (sourceId) => indexed().disabled.get(sourceId) ?? none,
-    sources: () => indexed().sources,
-    destinations: () => indexed().destinations,
+    destinationsOf: (sourceId) => connectedTo(sourceId).enabled,
+    disabledDestinationsOf: (sourceId) => connectedTo(sourceId).disabled,
+    sources: () => sorted.source.value,
+    destinations: () => sorted.destination.value,
     notification: (id) => notifications.get(id),
-    notifications: () => indexed().notifications,
+    notifications: () => sorted.notification.value,
     token: (id) => tokens.get(id),
-    tokens: () => [...tokens.values()].sort(byId),
+    tokens: () => sorted.token.value,
     version: (kind, id) => (byKind[kind].has(id) ? versions.get(entryKey(kind, id)) : undefined),
   };
-  let index: Index | undefined;
-  const indexed = (): Index => (index ??= buildIndex(sources, destinations, notifications));
 
   return {
     /** Applies the next record of the topic. A record that cannot be read does not change the entry. */
@@ -157,6 +157,7 @@ export function createState(
       markQueries(key, decoded.queries);
       if (decoded.entry === null) versions.delete(key);
       const { kind, id, entry } = decoded;
+      const before = destinations.get(id);
       if (entry === null) {
         byKind[kind].delete(id);
         if (kind === 'destination') unmet.delete(id);
@@ -164,7 +165,9 @@ export function createState(
       else if (kind === 'destination') destinations.set(id, hold(entry));
       else if (kind === 'notification') notifications.set(id, entry);
       else tokens.set(id, entry);
-      if (kind !== 'token') index = undefined;
+      sorted[kind].forget();
+      if (kind === 'destination') connections.replace(before, destinations.get(id));
+      else if (kind === 'source') writeKeys.forget();
       return { outcome: 'changed', kind, id };
     },
     /** Whether the entry's last record could not be read, so that the entry must be written again. */
@@ -220,35 +223,31 @@ function mark(keys: Set<string>, key: string, isMarked: boolean): void {
   else keys.delete(key);
 }
 
-function buildIndex(
-  sourcesById: ReadonlyMap<string, Source>,
-  destinationsById: ReadonlyMap<string, Destination>,
-  notificationsById: ReadonlyMap<string, Notification>,
-): Index {
-  const sources = [...sourcesById.values()].sort(byId);
-  const destinations = [...destinationsById.values()].sort(byId);
+/** Made at the first look-up after a change. */
+class Lazy<Value> {
+  readonly #make: () => Value;
+  #value: Value | undefined;
 
-  const byWriteKey = new Map<string, Source>();
-  for (const source of sources) {
-    for (const writeKey of source.writeKeys) {
-      const before = byWriteKey.get(writeKey);
-      if (!before || (!before.enabled && source.enabled)) byWriteKey.set(writeKey, source);
-    }
+  constructor(make: () => Value) {
+    this.#make = make;
   }
 
-  const sourceIds = [...sources.map(({ id }) => id), builtInSource.id];
-  const connected = new Map<string, Destination[]>(sourceIds.map((id) => [id, []]));
-  const disabled = new Map<string, Destination[]>(sourceIds.map((id) => [id, []]));
-  for (const destination of destinations) {
-    for (const sourceId of destination.sources) {
-      if (destination.enabled) connected.get(sourceId)?.push(destination);
-      else disabled.get(sourceId)?.push(destination);
-    }
+  get value(): Value {
+    return (this.#value ??= this.#make());
   }
-  const notifications = [...notificationsById.values()].sort(byId);
-  return { notifications, sources, destinations, byWriteKey, connected, disabled };
+
+  forget(): void {
+    this.#value = undefined;
+  }
 }
 
-function byId(a: { readonly id: string }, b: { readonly id: string }): number {
-  return a.id < b.id ? -1 : 1;
+function byWriteKey(sources: readonly Source[]): ReadonlyMap<string, Source> {
+  const found = new Map<string, Source>();
+  for (const source of sources) {
+    for (const writeKey of source.writeKeys) {
+      const before = found.get(writeKey);
+      if (!before || (!before.enabled && source.enabled)) found.set(writeKey, source);
+    }
+  }
+  return found;
 }
