@@ -136,11 +136,13 @@ their name says so: the same text is in packages/config/src/rules/destination/we
 {{- end }}
 {{- end }}
 
+{{- define "tailrace.settingsOfTopics" -}}TAILRACE_TOPIC_PREFIX,TAILRACE_PARTITIONS,TAILRACE_REPLICATION,TAILRACE_RETRY_SCHEDULE{{- end }}
+
 {{/* Settings that must be the same in all processes. */}}
 {{- define "tailrace.problemsOf.shared" -}}
 {{- range $process := splitList "," (include "tailrace.processes" .) }}
 {{- range $map := list "settings" "settingsFrom" }}
-{{- range $name := list "TAILRACE_TOPIC_PREFIX" "TAILRACE_OWNER" "TAILRACE_PARTITIONS" "TAILRACE_REPLICATION" "TAILRACE_RETRY_SCHEDULE" }}
+{{- range $name := append (splitList "," (include "tailrace.settingsOfTopics" $)) "TAILRACE_OWNER" }}
 {{- if hasKey (get (get $.Values $process) $map) $name }}
 {{ $process }}.{{ $map }}.{{ $name }} would differ from the other services: set it in settings, for all of them.
 {{- end }}
@@ -151,17 +153,18 @@ their name says so: the same text is in packages/config/src/rules/destination/we
 
 {{/* References whose text the chart would have to know. */}}
 {{- define "tailrace.problemsOf.references" -}}
-{{- $needed := list "KAFKA_BROKERS" "TAILRACE_TOPIC_PREFIX" "TAILRACE_PARTITIONS" "TAILRACE_REPLICATION" "TAILRACE_RETRY_SCHEDULE" "TAILRACE_DATA_DIR" }}
-{{- $needed = concat $needed (list "TAILRACE_INGEST_PORT" "TAILRACE_CONTROL_PORT" "TAILRACE_METRICS_PORT" "TAILRACE_SHUTDOWN_DELAY" "TAILRACE_SHUTDOWN_GRACE") }}
+{{- $needed := list "KAFKA_BROKERS" "TAILRACE_DATA_DIR" "TAILRACE_INGEST_PORT" "TAILRACE_CONTROL_PORT" "TAILRACE_METRICS_PORT" "TAILRACE_SHUTDOWN_DELAY" "TAILRACE_SHUTDOWN_GRACE" }}
 {{- $policy := .Values.networkPolicy }}
 {{- if $policy.enabled }}{{ $needed = append $needed "TAILRACE_ALLOW_PRIVATE_NETWORKS" }}{{ end }}
+{{- $ofTopics := splitList "," (include "tailrace.settingsOfTopics" .) }}
+{{- $fields := include "tailrace.serverFields" . | fromJson }}
 {{- range $level := concat (list "") (splitList "," (include "tailrace.processes" .)) }}
 {{- $path := empty $level | ternary "" (printf "%s." $level) }}
 {{- range $name, $from := get (empty $level | ternary $.Values (get $.Values $level)) "settingsFrom" }}
-{{- if and $from (has $name $needed) }}
+{{- if and $from (or (has $name $needed) (and (empty $level) (has $name $ofTopics))) }}
 {{ $path }}settingsFrom.{{ $name }}: the chart needs the value itself. Set it in {{ $path }}settings.
 {{- end }}
-{{- $field := get (include "tailrace.serverFields" . | fromJson) $name }}
+{{- $field := get $fields $name }}
 {{- if and $from $policy.enabled $field (not (get $policy $field)) }}
 {{ $path }}settingsFrom.{{ $name }}: the chart cannot read the host and the port, so no network policy would allow them. Name its pods or addresses in networkPolicy.{{ $field }}.
 {{- end }}
