@@ -12,6 +12,7 @@ import { table, whole } from './figures/table.ts';
 import { createLoad } from './load/load.ts';
 import { headersOf, startSystem, writeKeyOf } from './pipeline/services.ts';
 import { runBench, say, type Bench } from './processes/bench.ts';
+import { until } from './processes/clock.ts';
 import { startCounter } from './receivers/counter.ts';
 
 const deliveries = 20_000;
@@ -50,8 +51,7 @@ async function measure({ brokers, brokerPid, folder, dataDir, resources }: Bench
     const [wanted, before] = [counter.arrived + deliveries, bytesOf(dataDir)];
     const meter = startCpuMeter(pids);
     await load.closedLoop({ count: deliveries / fanOut, inFlight: 64 });
-    for (const end = performance.now() + arriveWithinMs; counter.arrived < wanted && performance.now() < end;)
-      await sleep(20);
+    await until(() => counter.arrived >= wanted, arriveWithinMs);
     await sleep(settleMs);
     return {
       fanOut,

@@ -105,7 +105,7 @@ function tableOf(curve: string, measured: ReadonlyMap<number, Measured>): string
   );
   const row = (title: string, format: Format, of: (one: Measured) => number): string[] => [
     title,
-    ...[...measured.values()].map((one) => format(of(one))),
+    ...Array.from(measured.values(), (one) => format(of(one))),
     '',
     '',
   ];
@@ -113,5 +113,6 @@ function tableOf(curve: string, measured: ReadonlyMap<number, Measured>): string
     row('lost', whole, ({ lost }) => lost),
     row('load average before', tenths, ({ machine }) => machine.loadBefore),
   ];
-  return table([curve, ...[...measured.keys()].map(whole), 'exponent', 'at the end'], [...rows, ...last]);
+  const header = [curve, ...Array.from(measured.keys(), whole), 'exponent', 'at the end'];
+  return table(header, [...rows, ...last]);
 }

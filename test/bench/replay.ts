@@ -18,7 +18,7 @@ import { hundredths, mebibytes, table, tenths, whole } from './figures/table.ts'
 import { atRate } from './load/at-rate.ts';
 import { createCalls, numberOf } from './load/calls.ts';
 import { createLoad, type Load } from './load/load.ts';
-import { connected, headersOf } from './pipeline/services.ts';
+import { connected, environmentOf, headersOf } from './pipeline/services.ts';
 import { obey, runBench, say, type Bench } from './processes/bench.ts';
 import { sharedNowMs } from './processes/clock.ts';
 import { openKafka, untilTaken } from './processes/kafka.ts';
@@ -137,22 +137,17 @@ async function measure(bench: Bench, options: Options): Promise<Results> {
   });
 
   const ports = { ingest: await freePort(), control: await freePort() };
+  const control = { port: ports.control, token, folder };
   const services = new Map<ServiceName, ServiceProcess>();
   const start = async (name: ServiceName): Promise<void> => {
     const service = await spawnService({
       name,
       logFile: path.join(folder, `${name}.log`),
       env: {
-        KAFKA_BROKERS: brokers.join(','),
-        TAILRACE_PARTITIONS: String(partitions),
+        ...environmentOf({ brokers, partitions, ingestPort: ports.ingest, control }),
         TAILRACE_RETRY_SCHEDULE: retrySchedule,
         // The receivers answer at once, but may have to wait for a processor.
         TAILRACE_DELIVERY_TIMEOUT: '30s',
-        TAILRACE_INGEST_PORT: String(ports.ingest),
-        TAILRACE_CONTROL_PORT: String(ports.control),
-        TAILRACE_API_TOKEN: token,
-        TAILRACE_DATA_DIR: path.join(folder, 'control'),
-        TAILRACE_ALLOW_PRIVATE_NETWORKS: '127.0.0.0/8',
       },
     });
     resources.use(service);

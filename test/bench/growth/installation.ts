@@ -9,7 +9,7 @@ import { encodeDelivery } from '@tailrace/records';
 import { topicNames, topicSpecs } from '@tailrace/topology';
 import { deliveryOf } from '../delivery/bodies.ts';
 import type { ByProcess } from '../figures/measure.ts';
-import { profileOf, retrySchedule, writeKeyOf } from '../pipeline/services.ts';
+import { environmentOf, profileOf, retrySchedule, writeKeyOf } from '../pipeline/services.ts';
 import { say, type Bench } from '../processes/bench.ts';
 import { openKafka, untilTaken } from '../processes/kafka.ts';
 import { spawnService } from '../processes/service-process.ts';
@@ -60,6 +60,11 @@ export async function install(
   await writeRetries(kafka, retries);
 
   const ports = { ingest: await freePort(), control: await freePort() };
+  const control = { port: ports.control, token, folder };
+  const env = {
+    ...environmentOf({ brokers, partitions, ingestPort: ports.ingest, control }),
+    TAILRACE_SECRET_KEY: secretKey.toString('hex'),
+  };
   const pids: Record<string, number> = {};
   const startSeconds: Record<string, number> = {};
   const ends: Promise<never>[] = [brokerDied];
@@ -71,17 +76,7 @@ export async function install(
       name,
       logFile: path.join(folder, `${name}.log`),
       profileFile: profileFolder && profileOf(profileFolder, name),
-      env: {
-        KAFKA_BROKERS: brokers.join(','),
-        TAILRACE_PARTITIONS: String(partitions),
-        TAILRACE_RETRY_SCHEDULE: retrySchedule,
-        TAILRACE_SECRET_KEY: secretKey.toString('hex'),
-        TAILRACE_INGEST_PORT: String(ports.ingest),
-        TAILRACE_CONTROL_PORT: String(ports.control),
-        TAILRACE_API_TOKEN: token,
-        TAILRACE_DATA_DIR: path.join(folder, 'control'),
-        TAILRACE_ALLOW_PRIVATE_NETWORKS: '127.0.0.0/8',
-      },
+      env,
     });
     resources.use(service);
     ends.push(service.died);

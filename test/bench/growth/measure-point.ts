@@ -6,6 +6,7 @@ import { mapValues, peakBytes, startCpuMeter, type ByProcess } from '../figures/
 import { createLoad, type Load } from '../load/load.ts';
 import { writeKeyOf } from '../pipeline/services.ts';
 import type { Bench } from '../processes/bench.ts';
+import { until } from '../processes/clock.ts';
 import { startCounter, type Counter } from '../receivers/counter.ts';
 import type { Shape } from './curves.ts';
 import { install, sourceOf, type Installation } from './installation.ts';
@@ -55,7 +56,7 @@ export async function measurePoint(bench: Bench, options: PointOptions): Promise
     const count = Math.ceil(deliveries / fanOut);
     const wanted = counter.arrived + count * fanOut;
     await load.closedLoop({ count, inFlight: 64 });
-    await until(() => counter.arrived >= wanted);
+    await until(() => counter.arrived >= wanted, arriveWithinMs);
     await sleep(settleMs);
     return wanted - counter.arrived;
   };
@@ -96,18 +97,11 @@ async function measureChange(
     const shown = until(async () => {
       await load.closedLoop({ count: 1, inFlight: 1 });
       return counter.has(`/${way}`);
-    });
+    }, arriveWithinMs);
     await Promise.all([changing, shown]);
     seconds[way] = counter.has(`/${way}`) ? ((await shown) - beganAt) / 1_000 : NaN;
   }
   return seconds;
-}
-
-/** Resolves once `holds`, or after `arriveWithinMs`; with the time. */
-async function until(holds: () => boolean | Promise<boolean>): Promise<number> {
-  const deadline = performance.now() + arriveWithinMs;
-  while (!(await holds()) && performance.now() < deadline) await sleep(20);
-  return performance.now();
 }
 
 /** Bodies of calls, of as many sources in turn, each of `bytes`, which hardly compress. */

@@ -48,13 +48,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
         name,
         logFile: path.join(folder, `${name}.log`),
         profileFile: profileFolder && profileOf(profileFolder, name),
-        env: {
-          KAFKA_BROKERS: brokers.join(','),
-          TAILRACE_PARTITIONS: String(partitions),
-          TAILRACE_RETRY_SCHEDULE: retrySchedule,
-          TAILRACE_INGEST_PORT: String(ingestPort),
-          TAILRACE_ALLOW_PRIVATE_NETWORKS: '127.0.0.0/8',
-        },
+        env: environmentOf({ brokers, partitions, ingestPort }),
       }),
     );
     service.died.catch(failed.reject);
@@ -68,6 +62,32 @@ export async function startSystem(options: SystemOptions): Promise<System> {
     ingestPort,
     died: failed.promise,
     [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}
+
+/** The settings of services whose receivers are on this machine, with those of control where it is one of them. */
+export function environmentOf({
+  brokers,
+  partitions,
+  ingestPort,
+  control,
+}: {
+  readonly brokers: readonly string[];
+  readonly partitions: number;
+  readonly ingestPort: number;
+  readonly control?: { readonly port: number; readonly token: string; readonly folder: string };
+}): Readonly<Record<string, string>> {
+  return {
+    KAFKA_BROKERS: brokers.join(','),
+    TAILRACE_PARTITIONS: String(partitions),
+    TAILRACE_RETRY_SCHEDULE: retrySchedule,
+    TAILRACE_INGEST_PORT: String(ingestPort),
+    TAILRACE_ALLOW_PRIVATE_NETWORKS: '127.0.0.0/8',
+    ...(control && {
+      TAILRACE_CONTROL_PORT: String(control.port),
+      TAILRACE_API_TOKEN: control.token,
+      TAILRACE_DATA_DIR: path.join(control.folder, 'control'),
+    }),
   };
 }
 
