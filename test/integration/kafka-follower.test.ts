@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test';
 import { sharedBroker } from '../support/kafka/broker.ts';
 import { connectAdmin } from '../support/kafka/kafka-admin.ts';
 import { openKafka, type TestKafka } from '../support/kafka/kafka-client.ts';
+import { startKafkaProxy } from '../support/kafka/kafka-proxy.ts';
 import { readAll, uniquePrefix, watchTopic } from '../support/kafka/topics.ts';
 
 let brokers: readonly string[];
@@ -68,6 +69,15 @@ test('offsets without a record at the end do not block a refresh', async () => {
       [3, undefined],
     ],
   );
+});
+
+test('a follower turns to the next broker where one accepts connections and closes them', async () => {
+  const topic = await kafka.createTopic();
+  await kafka.publisher().publish({ topic, key: 'k', value: 'v' });
+  await using closing = await startKafkaProxy(brokers[0] ?? '');
+  closing.stop();
+  await using besideIt = openKafka([...closing.brokers, ...brokers]);
+  assert.equal((await readAll(besideIt, topic)).length, 1);
 });
 
 test('a follower waits for a missing topic, and logs a warning', async () => {

@@ -6,18 +6,20 @@ import type { BrokerPool } from './hung-broker.ts';
 
 type PoolClass = new (options: object) => BrokerPool;
 
-/** A client of two brokers: `first` is connected to, and fails every request with a timeout, until `isOpen`. */
-function poolOf(load: typeof original) {
-  const { KafkaJSRequestTimeoutError } = load('errors') as {
-    KafkaJSRequestTimeoutError: new (message: string, of: object) => Error;
-  };
-  const timeout = new KafkaJSRequestTimeoutError('ApiVersions timed out', {});
+/** With which a request fails that has no answer. */
+const failures = ['KafkaJSRequestTimeoutError', 'KafkaJSConnectionClosedError'] as const;
+
+type Errors = Record<(typeof failures)[number], new (message: string, of: object) => Error>;
+
+/** A client of two brokers: `first` is connected to, and fails every request, until `isOpen`. */
+function poolOf(load: typeof original, failure: (typeof failures)[number] = 'KafkaJSRequestTimeoutError') {
+  const failed = new (load('errors') as Errors)[failure]('ApiVersions has no answer', {});
   const state = { isOpen: false };
   const connections = (name: string) => ({
     name,
     isConnected: () => name === 'second' || state.isOpen,
     getConnection: () => Promise.resolve({ getSupportAuthenticationProtocol: () => true }),
-    send: () => Promise.reject(timeout),
+    send: () => Promise.reject(failed),
     destroy: () => Promise.resolve(),
   });
   const names = ['first', 'second', 'first', 'second'];
@@ -33,17 +35,19 @@ function poolOf(load: typeof original) {
   return { pool, state, asked };
 }
 
-test('a client turns to the next broker where one accepts the connection and does not answer', async () => {
-  const { pool, asked } = poolOf(patched);
-  await pool.connect();
-  assert.equal(asked(), 'second');
-});
+for (const failure of failures) {
+  test(`a client turns to the next broker where one accepts the connection: ${failure}`, async () => {
+    const { pool, asked } = poolOf(patched, failure);
+    await pool.connect();
+    assert.equal(asked(), 'second');
+  });
 
-test('the original asks the same one until it gives up', async () => {
-  const { pool, asked } = poolOf(original);
-  await assert.rejects(pool.connect(), { name: 'KafkaJSNumberOfRetriesExceeded' });
-  assert.equal(asked(), 'first');
-});
+  test(`the original asks the same one until it gives up: ${failure}`, async () => {
+    const { pool, asked } = poolOf(original, failure);
+    await assert.rejects(pool.connect(), { name: 'KafkaJSNumberOfRetriesExceeded' });
+    assert.equal(asked(), 'first');
+  });
+}
 
 for (const [load, expected] of [
   [patched, 'second'],

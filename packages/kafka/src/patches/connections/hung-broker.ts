@@ -1,6 +1,7 @@
 /**
- * Defect: the library turns to the next of the configured brokers only where one refuses connections. One that accepts them and hangs is asked
- * again and again, also by a client that connects again, while the others could answer.
+ * Defect: the library turns to the next of the configured brokers only where one refuses connections. One that accepts them and hangs, or
+ * closes them, as a proxy does before a dead broker, is asked again and again, also by a client that connects again, while the others could
+ * answer.
  *
  * Upstream: no issue found.
  *
@@ -28,6 +29,8 @@ interface Errors {
   readonly KafkaJSConnectionError: new (message: string, of: { broker: string | null }) => Error;
 }
 
+const noAnswer = new Set(['KafkaJSRequestTimeoutError', 'KafkaJSConnectionClosedError']);
+
 export const hungBroker: readonly Patch[] = [
   replacing('broker/index', (Original: LibraryClass<Broker>): LibraryClass<Broker> => {
     const { KafkaJSConnectionError } = libraryModule('errors') as Errors;
@@ -37,7 +40,7 @@ export const hungBroker: readonly Patch[] = [
           await super.connect();
         } catch (error) {
           const { name, message } = error as Error;
-          if (name !== 'KafkaJSRequestTimeoutError') throw error;
+          if (!noAnswer.has(name)) throw error;
           throw new KafkaJSConnectionError(message, { broker: this.brokerAddress });
         }
       }
