@@ -15,8 +15,8 @@ export class Progress {
   #partitions: readonly RecalledPartition[] = [];
   readonly #ordered = new Map<number, OrderedEntries>();
   readonly #counts = new Map<number, number>();
-  /** Deliveries that were dispatched or have ended, in total and when the state was last taken. */
-  readonly #changes = { count: 0, taken: -1 };
+  /** When the first delivery was dispatched or ended that is in the state being published, and that is in the next one. */
+  readonly #unpublished = { inThis: Infinity, inNext: performance.now() };
 
   constructor(kind: RecallKind) {
     this.#kind = kind;
@@ -93,11 +93,23 @@ export class Progress {
     return place.offset >= part.owned.next && this.wasDispatched(part, place, sequence);
   }
 
-  /** Returns whether the state has changed since the last call. */
-  takeChange(): boolean {
-    const { count, taken } = this.#changes;
-    this.#changes.taken = count;
-    return count > taken;
+  /** How long there has been something that no published state contains; negative where all is published. */
+  get unpublishedMs(): number {
+    return performance.now() - Math.min(this.#unpublished.inThis, this.#unpublished.inNext);
+  }
+
+  /** Calls `publish`, which publishes the state, where it has changed. One call at a time. */
+  async publish(publish: () => Promise<void>): Promise<void> {
+    const unpublished = this.#unpublished;
+    if (unpublished.inThis !== Infinity || unpublished.inNext === Infinity) return;
+    unpublished.inThis = unpublished.inNext;
+    unpublished.inNext = Infinity;
+    await publish();
+    unpublished.inThis = Infinity;
+  }
+
+  #changed(): void {
+    this.#unpublished.inNext = Math.min(this.#unpublished.inNext, performance.now());
   }
 
   topicRead(topic: string): void {
@@ -106,7 +118,7 @@ export class Progress {
 
   /** Returns the next entry of its key, where it is ordered. */
   ended(entry: Entry): Entry | undefined {
-    this.#changes.count += 1;
+    this.#changed();
     return this.orderedOf(entry.partition).next(entry);
   }
 
@@ -143,7 +155,7 @@ export class Progress {
   }
 
   dispatched({ partition, job }: Entry): void {
-    this.#changes.count += 1;
+    this.#changed();
     this.#counts.set(partition, (this.#counts.get(partition) ?? 0) + 1);
     const { sequence } = job.delivery;
     if (!this.isInOrder(sequence)) return;

@@ -68,6 +68,7 @@ function openRecall({ kind = 'retry', end = 100, next = 0 }: Options = {}) {
           return deliveryOf(offset, { key, ...(sequence && { sequence: Number(sequence.toString()) }) });
         },
       },
+      publishedWithinMs: Infinity,
       now: () => 1_000_000,
       onEnd: () => (ended = true),
     },

@@ -20,6 +20,8 @@ export interface RecallDependencies extends CapacityDependencies {
   readonly pipeline: Pick<Pipeline, 'retry' | 'drain' | 'delay'>;
   readonly times: Pick<HeaderTimes, 'read'>;
   readonly passes: { add(recall: Recall): void };
+  /** Nothing is dispatched where the progress has not been published for longer. */
+  readonly publishedWithinMs: number;
   readonly now: () => number;
   /** `isLeft` says whether deliveries are still pending, because the recall was stopped. */
   readonly onEnd: (recall: Recall, isLeft: boolean) => void;
@@ -223,7 +225,7 @@ export class Recall {
   }
 
   #admits(entry: Entry): boolean {
-    if (this.#isOver()) return false;
+    if (this.#isOver() || this.progress.unpublishedMs >= this.#deps.publishedWithinMs) return false;
     const isAdmitted = this.#capacity.admits(entry);
     if (this.#capacity.isHopeless) setImmediate(() => this.stop());
     return isAdmitted;

@@ -11,7 +11,7 @@ import {
   type RecallProgress,
 } from '@tailrace/records';
 import { bodiesOf, deliveriesFor } from '../../testing/crowd.ts';
-import { serverError, success } from '../../testing/fake-sender.ts';
+import { held, serverError, success } from '../../testing/fake-sender.ts';
 import { destinationOf, names, newDelivery, Stage } from '../../testing/stage.ts';
 
 const hourMs = 3_600_000;
@@ -230,6 +230,26 @@ test('a recall dispatches nothing while commits are late', async () => {
   cluster.resumeOffsetCommits();
   assert.equal(total(await drained), 5);
   assert.equal(sender.requests.length, 1);
+});
+
+test('a recall whose progress cannot be published goes no further than what it has in flight', async () => {
+  await using stage = new Stage();
+  const { cluster, time } = stage;
+  await stage.configure(crm);
+  await wait(stage, 'crm', 2_000);
+  const { sender } = await stage.startReplica();
+  sender.onRequest = () => held;
+  const recalled = recall(stage, 'r1');
+  await stage.until(() => sender.holding > 0);
+  cluster.pauseWrites(names.recalls);
+  while (sender.holding > 0) {
+    sender.release();
+    await time.pass(1_000);
+  }
+  assert.ok(sender.requests.length < 500, `${sender.requests.length} of 2000 were sent`);
+  cluster.resumeWrites();
+  sender.onRequest = () => success;
+  assert.equal(total(await recalled), 2_000);
 });
 
 test('10.7 when a parked delivery arrives, the other parked ones are brought forward', async () => {

@@ -32,6 +32,8 @@ export interface RecallsDependencies {
 const tickMs = 250;
 /** How often the progress of a recall is published. */
 const publishEveryTicks = 4;
+/** The next owner of a partition repeats what ended after the progress that was published last. Where that is older, nothing begins. */
+const publishedWithinMs = 2_000;
 const pruneEveryTicks = 120;
 /** The pause between two recalls of a destination that no operator asked for. */
 const pauseMs = 10_000;
@@ -180,6 +182,7 @@ export class Recalls {
       times,
       budget: this.#budget,
       passes: this.#passes,
+      publishedWithinMs,
       now,
       onEnd: (ended, isLeft) => this.#ended(ended, isLeft),
     });
@@ -243,7 +246,7 @@ export class Recalls {
     this.#ticks += 1;
     for (const recall of this.#running.values()) {
       recall.tick();
-      if (this.#ticks % publishEveryTicks === 0 && recall.progress.takeChange()) void this.#publish(recall);
+      if (this.#ticks % publishEveryTicks === 0) void recall.progress.publish(() => this.#publish(recall));
     }
     if (this.#ticks % pruneEveryTicks === 0) this.#prune();
   }
