@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { applyConfiguration, type Configuration } from '@tailrace/config';
 import { parseDuration } from '@tailrace/events';
-import type { Kafka } from '@tailrace/kafka';
+import type { Kafka, TopicSpec } from '@tailrace/kafka';
 import { freePort } from '@tailrace/local';
 import { encodeDelivery } from '@tailrace/records';
 import { topicNames, topicSpecs } from '@tailrace/topology';
@@ -15,12 +15,24 @@ import { openKafka, untilTaken } from '../processes/kafka.ts';
 import { spawnService } from '../processes/service-process.ts';
 import type { Shape } from './curves.ts';
 
+export interface InstallOptions {
+  readonly profileFolder?: string | undefined;
+  /** 32 bytes; the same for each installation on the same topics. Default: random. */
+  readonly secretKey?: Buffer;
+  /** What differs from the usual settings of all services. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** Returns the configuration of a topic, instead of the usual one. */
+  readonly topicConfig?: (usual: TopicSpec['config']) => TopicSpec['config'];
+}
+
 export interface Installation {
   readonly configuration: Configuration;
   readonly pids: ByProcess;
   /** From spawning each service until it was ready. */
   readonly startSeconds: ByProcess;
   readonly ports: { readonly ingest: number; readonly control: number };
+  /** By service, of its probes and metrics. */
+  readonly metricsPorts: ByProcess;
   readonly token: string;
   /** As `tailrace apply` without `--prune`. */
   readonly apply: (configuration: Configuration) => Promise<void>;
@@ -39,16 +51,17 @@ export async function install(
   { brokers, folder, resources, brokerDied }: Bench,
   shape: Shape,
   origins: readonly string[],
-  profileFolder: string | undefined,
+  { profileFolder, secretKey = randomBytes(32), settings, topicConfig = (usual) => usual }: InstallOptions,
 ): Promise<Installation> {
   const { partitions, retries } = shape;
   const token = randomBytes(16).toString('hex');
-  const secretKey = randomBytes(32);
   const configuration = configurationFor(shape, origins);
   const kafka = openKafka(brokers);
   resources.defer(() => kafka.close());
-  const retryScheduleMs = retrySchedule.split(',').map((delay) => parseDuration(delay) ?? NaN);
-  await kafka.ensureTopics(topicSpecs(names, { partitions, retryScheduleMs }));
+  const schedule = settings?.['TAILRACE_RETRY_SCHEDULE'] ?? retrySchedule;
+  const retryScheduleMs = schedule.split(',').map((delay) => parseDuration(delay) ?? NaN);
+  const topics = topicSpecs(names, { partitions, retryScheduleMs });
+  await kafka.ensureTopics(topics.map((topic) => ({ ...topic, config: topicConfig(topic.config) })));
   const apply = async (wanted: Configuration): Promise<void> => {
     const options = { secretKeys: { current: secretKey }, giveUpAfterMs: appliedWithinMs };
     await untilTaken(() => applyConfiguration(kafka, names.config, wanted, options));
@@ -64,9 +77,11 @@ export async function install(
   const env = {
     ...environmentOf({ brokers, partitions, ingestPort: ports.ingest, control }),
     TAILRACE_SECRET_KEY: secretKey.toString('hex'),
+    ...settings,
   };
   const pids: Record<string, number> = {};
   const startSeconds: Record<string, number> = {};
+  const metricsPorts: Record<string, number> = {};
   const ends: Promise<never>[] = [brokerDied];
   // In turn: together they would wait for the same cores.
   for (const name of serviceNames) {
@@ -82,11 +97,12 @@ export async function install(
     ends.push(service.died);
     await Promise.race([service.ready, ...ends]);
     pids[name] = service.pid;
+    metricsPorts[name] = service.metricsPort;
     startSeconds[name] = (performance.now() - spawnedAt) / 1_000;
   }
   const failed = Promise.race(ends);
   failed.catch(() => undefined);
-  return { configuration, pids, startSeconds, ports, token, apply, failed };
+  return { configuration, pids, startSeconds, ports, metricsPorts, token, apply, failed };
 }
 
 /** Always of the same length, as calls must be. */

@@ -40,7 +40,7 @@ export async function measurePoint(bench: Bench, options: PointOptions): Promise
   const { shape, measuresChange, profileFolder } = options;
   const { sources, fanOut, bodyBytes } = shape;
   const counter = bench.resources.use(await startCounter(Math.min(sources * fanOut, mostOrigins)));
-  const system = await install(bench, shape, counter.origins, profileFolder);
+  const system = await install(bench, shape, counter.origins, { profileFolder });
   const { pids, startSeconds, ports, failed } = system;
   const unlessFailed = <T>(work: Promise<T>): Promise<T> => Promise.race([work, failed]);
   const loadOf = (turns: number): Load =>

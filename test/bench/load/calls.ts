@@ -12,19 +12,24 @@ export const numberDigits = 8;
 const users = 1_000;
 const callBytes = 1_024;
 
-/** The body of call `number`, as JSON text of 1,024 bytes. */
-export function createCalls(): (number: number) => string {
+/**
+ * The body of call `number`, as JSON text of 1,024 bytes.
+ *
+ * @param writeKeyOf returns the write key of a call, of the same length for all; default: none in the body
+ */
+export function createCalls(writeKeyOf?: (number: number) => string): (number: number) => string {
   // Message ids of an earlier run on the same topics would be dropped as repeats.
   const run = randomBytes(6).toString('hex');
-  const padding = 'x'.repeat(callBytes - render(0, '', run).length);
-  return (number) => render(number, padding, run);
+  const keyOf = (number: number): string => (writeKeyOf ? `"writeKey":"${writeKeyOf(number)}",` : '');
+  const padding = 'x'.repeat(callBytes - render(0, '', run, keyOf(0)).length);
+  return (number) => render(number, padding, run, keyOf(number));
 }
 
-function render(number: number, padding: string, run: string): string {
+function render(number: number, padding: string, run: string, writeKey: string): string {
   const digits = String(number).padStart(numberDigits, '0');
   const user = String(number % users).padStart(4, '0');
   return (
-    `{"messageId":"bench-${run}-${digits}","type":"track","userId":"user-${user}","event":"Order Completed",` +
+    `{${writeKey}"messageId":"bench-${run}-${digits}","type":"track","userId":"user-${user}","event":"Order Completed",` +
     `"properties":{${numberMarker}${digits}","orderId":"o-${digits}","currency":"EUR","total":129.95,` +
     '"products":[{"sku":"A-1201","name":"Desk lamp","price":49.95,"quantity":1},' +
     '{"sku":"B-0077","name":"Office chair","price":80,"quantity":1}],' +

@@ -18,7 +18,7 @@ export interface Bench {
   readonly brokers: readonly string[];
   /** Process id of the broker; undefined if it is not known. */
   readonly brokerPid: number | undefined;
-  /** A temporary folder. */
+  /** Temporary, where no other was given. */
   readonly folder: string;
   /** Of the broker. */
   readonly dataDir: string;
@@ -26,6 +26,13 @@ export interface Bench {
   readonly resources: AsyncDisposableStack;
   /** Rejects when the broker ends unexpectedly; never resolves. */
   readonly brokerDied: Promise<never>;
+}
+
+export interface BenchOptions {
+  /** Is kept, with the data of the broker. */
+  readonly folder?: string;
+  /** To the broker, which then runs on the JVM. */
+  readonly changes?: Required<Parameters<typeof startOwnBroker>[0]>['changes'];
 }
 
 /** Processes that are starting at an interrupt clean up themselves. */
@@ -61,6 +68,7 @@ export async function obey<Options>(
 export async function runBench<Results>(
   measure: (bench: Bench) => Promise<Results>,
   report: (results: Results) => Promise<{ readonly sound: boolean }>,
+  options: BenchOptions = {},
 ): Promise<void> {
   const resources = new AsyncDisposableStack();
   const interrupted = new AbortController();
@@ -69,7 +77,7 @@ export async function runBench<Results>(
 
   const run = async (): Promise<void> => {
     try {
-      const results = await measure(await prepare(resources, interrupted.signal));
+      const results = await measure(await prepare(resources, interrupted.signal, options));
       await endAll();
       if (!(await report(results)).sound) process.exitCode = 1;
     } catch (error) {
@@ -98,12 +106,16 @@ export async function runBench<Results>(
   for (const signal of signals) process.off(signal, onSignal);
 }
 
-async function prepare(resources: AsyncDisposableStack, signal: AbortSignal): Promise<Bench> {
+async function prepare(
+  resources: AsyncDisposableStack,
+  signal: AbortSignal,
+  { folder: kept, changes }: BenchOptions,
+): Promise<Bench> {
   const machine = describeMachine();
   const died = Promise.withResolvers<never>();
   died.promise.catch(() => undefined);
-  const folder = await mkdtemp(path.join(tmpdir(), 'tailrace-bench-'));
-  resources.defer(() => rm(folder, { recursive: true }));
+  const folder = kept ?? (await mkdtemp(path.join(tmpdir(), 'tailrace-bench-')));
+  if (kept === undefined) resources.defer(() => rm(folder, { recursive: true }));
   const dataDir = path.join(folder, 'kafka');
   say('starting the broker');
   const broker = resources.use(
@@ -111,6 +123,7 @@ async function prepare(resources: AsyncDisposableStack, signal: AbortSignal): Pr
       env: process.env,
       dataDir,
       signal,
+      ...(changes && { changes }),
       onDeath: (how) => {
         died.reject(new Error(`the broker ended with ${how}`));
       },
