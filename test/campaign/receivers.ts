@@ -3,6 +3,8 @@ import * as answers from '../support/receivers/answers.ts';
 
 interface Nature {
   readonly answer?: () => answers.Answer;
+  /** Whether `answer` applies only while calls are sent. */
+  readonly recovers?: true;
   readonly ordered?: true;
   /** Its receiver and its configuration are left alone. */
   readonly steady?: true;
@@ -15,8 +17,12 @@ export const receivers: Readonly<Record<string, Nature>> = {
   steady: { steady: true },
   bulk: { steady: true, source: 'bulk' },
   slow: { answer: () => answers.delayed(300, answers.status(200)) },
-  ordered: { answer: () => (Math.random() < 0.1 ? answers.status(503) : answers.status(200)), ordered: true },
-  failing: { answer: failOften },
+  ordered: {
+    answer: () => (Math.random() < 0.1 ? answers.status(503) : answers.status(200)),
+    recovers: true,
+    ordered: true,
+  },
+  failing: { answer: failOften, recovers: true },
   refusing: { answer: () => answers.status(410) },
   changing: {},
 };

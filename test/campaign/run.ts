@@ -24,12 +24,14 @@ export async function runCampaign(plan: Plan, say: (line: string) => void): Prom
   using load = startLoad(stage, ratePerSecond);
   const [{ episodes, notRun, crashes }] = await Promise.all([disturb(stage, plan, say), pace(lengthMs)]);
   await load.finish();
-  say('all calls are accepted; waiting for the deliveries');
+  stage.recover();
+  say(`all calls are accepted; waiting for ${stage.ledger.open} deliveries`);
   // While there is progress, it is waited for.
   for (let before = Infinity; stage.ledger.open > 0 && stage.ledger.open < before;) {
     before = stage.ledger.open;
     await stage.ledger.drained();
   }
+  say(`asking the API about events; ${stage.ledger.open} deliveries are open`);
   const explanations = await explain(stage, load.sends);
   for (const [name, { process }] of stage.replicas) {
     if (process.pid === undefined)
@@ -40,6 +42,7 @@ export async function runCampaign(plan: Plan, say: (line: string) => void): Prom
     crashes.push(`broker-${node.id} ended by itself: ${await node.lastLines()}`);
     await node.restart();
   }
+  say('stopping the services');
   // Stopping the services also ends repeats that are still in flight.
   crashes.push(...(await stage.stopAll()));
   const facts = await gather(stage, load.sends, episodes, explanations, crashes);

@@ -75,6 +75,8 @@ export interface Stage extends AsyncDisposable {
   readonly deletions: Deletion[];
   /** Ids of destinations whose receivers reset every connection. */
   readonly down: Set<string>;
+  /** From now on receivers that recover answer all requests with 200. */
+  recover(): void;
   /** All decisions so far. */
   decided(): Promise<readonly Decided[]>;
   kill(replica: string): Promise<void>;
@@ -135,11 +137,21 @@ export async function openStage({
 
   const ledger = opened.use(await openLedger(kafka, names.deliveriesDead));
   const down = new Set<string>();
+  let haveRecovered = false;
   const destinations: Mutable<Destination & { url: string }>[] = [];
   for (const [id, nature] of Object.entries(receivers)) {
-    const { answer = () => answers.status(200), ordered = false, steady = false, source = 'web' } = nature;
+    const {
+      answer = () => answers.status(200),
+      recovers,
+      ordered = false,
+      steady = false,
+      source = 'web',
+    } = nature;
     const receiver = await ledger.receive(() => id, {
-      answer: () => (down.has(id) ? answers.reset : answer()),
+      answer() {
+        if (down.has(id)) return answers.reset;
+        return recovers && haveRecovered ? answers.status(200) : answer();
+      },
     });
     const first = { secret: `secret-of-${id}-1`, set: { askedAt: 0, answeredAt: 0 } };
     destinations.push({ id, source, ordered, steady, secrets: [first], url: receiver.url });
@@ -265,6 +277,9 @@ export async function openStage({
     changes: [],
     deletions: [],
     down,
+    recover() {
+      haveRecovered = true;
+    },
     async decided() {
       await followed.refresh();
       return decisions;
