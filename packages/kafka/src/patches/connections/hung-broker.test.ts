@@ -64,3 +64,32 @@ for (const [load, expected] of [
     assert.equal(asked(), expected);
   });
 }
+
+/** What comes of asking two brokers, of which the first that is chosen cannot be connected to. */
+async function askBoth(load: typeof original): Promise<unknown> {
+  const { pool } = poolOf(load);
+  const chosen: string[] = [];
+  Object.assign(pool, {
+    brokers: { 1: {}, 2: {} },
+    findBroker: ({ nodeId }: { nodeId: string }) => {
+      chosen.push(nodeId);
+      return chosen.length === 1 ? Promise.reject(new Error('refused')) : Promise.resolve({});
+    },
+  });
+  return pool.withBroker(({ nodeId }) => Promise.resolve(chosen.length === 2 && nodeId === chosen[1]));
+}
+
+test('where any broker can answer, the next is asked when one cannot be connected to', async () => {
+  assert.equal(await askBoth(patched), true);
+  await assert.rejects(askBoth(original), /refused/);
+});
+
+test('where none can be connected to, the error says why', async () => {
+  const { pool } = poolOf(patched);
+  const findBroker = () => Promise.reject(new Error('refused'));
+  Object.assign(pool, { brokers: { 1: {}, 2: {} }, findBroker });
+  await assert.rejects(
+    pool.withBroker(() => Promise.resolve()),
+    /refused/,
+  );
+});
