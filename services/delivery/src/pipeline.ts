@@ -37,7 +37,12 @@ export class Pipeline {
     this.#deps = dependencies;
     const { order, now } = dependencies;
     const onDue = (job: Job): void => order.arrive(job);
-    this.#due = new DelayQueue({ onDue, isStale: ({ work }) => work.revoked, now });
+    this.#due = new DelayQueue({
+      onDue,
+      orderOf: ({ delivery: { sequence = 0 } }) => sequence,
+      isStale: ({ work }) => work.revoked,
+      now,
+    });
   }
 
   /** Deliveries that were read ahead from the retry topics and are not due yet. */

@@ -17,13 +17,16 @@ const leastClearing = 1_000;
 interface Entry<T> {
   readonly item: T;
   dueAt: number;
-  /** Entries that are due at the same time are released in the order in which they were added. */
+  /** Entries that are due at the same time are released by their order, and then as they were added. */
+  readonly order: number;
   readonly nth: number;
 }
 
 export interface DelayQueueOptions<T> {
   /** Called for each item when it is due, earliest first. */
   readonly onDue: (item: T) => void;
+  /** Of items that are due at the same time, those with a lower number come first. */
+  readonly orderOf?: (item: T) => number;
   /** Whether an item is no longer needed. Such items are removed as the queue grows. */
   readonly isStale?: (item: T) => boolean;
   readonly now?: () => number;
@@ -36,7 +39,7 @@ export class DelayQueue<T> {
   /** The wall-clock time at which the monotonic clock shows 0. */
   #epoch: number;
   /** Earliest first. */
-  readonly #heap = new Heap<Entry<T>>((a, b) => a.dueAt < b.dueAt || (a.dueAt === b.dueAt && a.nth < b.nth));
+  readonly #heap = new Heap<Entry<T>>((a, b) => compare(a, b) < 0);
   #added = 0;
   /** The size at which stale entries are removed next. Searching for them at every call would be too expensive. */
   #clearAt = leastClearing;
@@ -44,7 +47,12 @@ export class DelayQueue<T> {
   #wakesAt = Infinity;
 
   constructor(options: DelayQueueOptions<T>) {
-    const defaults = { isStale: () => false, now: Date.now, elapsed: () => performance.now() };
+    const defaults = {
+      orderOf: () => 0,
+      isStale: () => false,
+      now: Date.now,
+      elapsed: () => performance.now(),
+    };
     this.#options = { ...defaults, ...options };
     this.#epoch = this.#options.now() - this.#options.elapsed();
   }
@@ -57,7 +65,7 @@ export class DelayQueue<T> {
   add(item: T, dueAt: number): void {
     this.#followClock();
     if (this.#heap.size >= this.#clearAt) this.#clearStale();
-    this.#heap.push({ item, dueAt, nth: this.#added++ });
+    this.#heap.push({ item, dueAt, order: this.#options.orderOf(item), nth: this.#added++ });
     if (dueAt < this.#wakesAt) this.#sleep();
   }
 
@@ -69,7 +77,7 @@ export class DelayQueue<T> {
     this.#heap.clear();
     for (const entry of kept) this.#heap.push(entry);
     this.#sleep();
-    return removed.sort((a, b) => a.dueAt - b.dueAt || a.nth - b.nth).map(({ item }) => item);
+    return removed.sort(compare).map(({ item }) => item);
   }
 
   /** Drops all entries. Their records stay in Kafka and are read again. */
@@ -119,4 +127,8 @@ export class DelayQueue<T> {
     }
     this.#sleep();
   }
+}
+
+function compare<T>(a: Entry<T>, b: Entry<T>): number {
+  return a.dueAt - b.dueAt || a.order - b.order || a.nth - b.nth;
 }

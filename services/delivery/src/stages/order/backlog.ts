@@ -1,6 +1,7 @@
 /**
  * The ordered deliveries of one partition that wait in retry topics: for each key their sequences, sorted, and until when
- * the first of them waits. There may be a million, so each costs one number, and keys are hashes.
+ * they wait: until the same time, so that they return in order. There may be a million, so each costs one number, and keys are
+ * hashes.
  */
 import { Sequences } from './sequences.ts';
 
@@ -8,6 +9,8 @@ interface Waiting {
   /** A number for a single delivery, which is the usual case. A sequence is present once for each copy. */
   sequences: number | Sequences<number>;
   until: number;
+  /** When the first one is, or was, expected. */
+  expectedAt: number;
 }
 
 /** Times are milliseconds since the epoch. */
@@ -36,40 +39,56 @@ export class Backlog {
     return sequences.has(sequence, copies);
   }
 
-  /** Until when the first delivery of the key waits, or an earlier first one waited; 0 where none waits. */
+  /** Until when the deliveries of the key wait; 0 where none waits. */
   until(key: number): number {
     return this.#keys.get(key)?.until ?? 0;
+  }
+
+  /** When the first delivery of the key is, or was, expected; 0 where none waits. */
+  expectedAt(key: number): number {
+    return this.#keys.get(key)?.expectedAt ?? 0;
   }
 
   add(key: number, sequence: number, until: number): void {
     const waiting = this.#keys.get(key);
     if (!waiting) {
-      this.#keys.set(key, { sequences: sequence, until });
+      this.#keys.set(key, { sequences: sequence, until, expectedAt: until });
       return;
     }
     if (typeof waiting.sequences === 'number') waiting.sequences = new Sequences([waiting.sequences]);
     waiting.sequences.add(sequence);
-    if (this.first(key) === sequence) waiting.until = until;
+    if (this.first(key) === sequence) waiting.until = waiting.expectedAt = until;
+  }
+
+  /** Deliveries of the key that arrive before the first wait until then, again. */
+  postpone(key: number, until: number): void {
+    const waiting = this.#keys.get(key);
+    if (waiting) waiting.until = until;
   }
 
   /** The first delivery of the key is expected at `until` or before. */
   expect(key: number, until: number): void {
     const waiting = this.#keys.get(key);
-    if (waiting) waiting.until = Math.min(waiting.until, until);
+    if (waiting) waiting.until = waiting.expectedAt = Math.min(waiting.until, until);
   }
 
   /** Removes one copy, where there is one. */
   remove(key: number, sequence: number): void {
-    if (!this.has(key, sequence)) return;
-    const sequences = this.#keys.get(key)?.sequences;
-    if (typeof sequences !== 'object' || sequences.size === 1) this.#keys.delete(key);
-    else sequences.remove(sequence);
+    const waiting = this.#keys.get(key);
+    if (!waiting || !this.has(key, sequence)) return;
+    const { sequences } = waiting;
+    if (typeof sequences !== 'object' || sequences.size === 1) {
+      this.#keys.delete(key);
+      return;
+    }
+    if (sequences.first === sequence) waiting.expectedAt = waiting.until;
+    sequences.remove(sequence);
   }
 
   /** Returns all deliveries of keys whose first was expected before `before`, as pairs of key and sequence. */
   overdue(before: number): (readonly [number, number])[] {
-    return Array.from(this.#keys).flatMap(([key, { sequences, until }]) => {
-      if (until >= before) return [];
+    return Array.from(this.#keys).flatMap(([key, { sequences, expectedAt }]) => {
+      if (expectedAt >= before) return [];
       const all = typeof sequences === 'number' ? [sequences] : sequences.toArray();
       return all.map((sequence) => [key, sequence] as const);
     });
@@ -101,7 +120,7 @@ export class BacklogBuilder {
     const sorted = new Map<number, Waiting>();
     for (const [key, { sequences: all, until }] of this.#keys) {
       const sequences = typeof all === 'number' ? all : new Sequences(all.sort((a, b) => a - b));
-      sorted.set(key, { sequences, until });
+      sorted.set(key, { sequences, until, expectedAt: until });
       // So that the memory of both is not needed at the same time.
       this.#keys.delete(key);
     }

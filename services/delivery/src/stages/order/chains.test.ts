@@ -69,11 +69,11 @@ describe('deliveries of one key', () => {
     assert.equal(chains.arrive(fresh(2, sequence + 3), 0), 'queued');
   });
 
-  test('wait for the first only until it has returned', () => {
+  test('wait for the first only until it is recalled', () => {
     const chains = new Chains();
     for (const sequence of [10, 11]) chains.arrive(fresh(1, sequence), 0);
     chains.left(fresh(1, 10), 5_000);
-    assert.equal(chains.arrive(returned(1, 10), 3_000), 'send');
+    assert.equal(chains.arrive({ ...returned(1, 10), recalled: true }, 3_000), 'send');
     assert.equal(chains.backlog.until(fresh(1, 12).key), 3_000);
   });
 

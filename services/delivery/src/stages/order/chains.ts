@@ -22,6 +22,8 @@ export interface Link {
   readonly bytes: number;
   /** Whether it comes from a retry topic, where it may be known to wait. */
   readonly returned: boolean;
+  /** Whether it was recalled from there, possibly before the time until which it had to wait. */
+  readonly recalled?: boolean | undefined;
 }
 
 export type Verdict =
@@ -83,8 +85,7 @@ export class Chains<L extends Link> {
       return 'stale';
     }
     const chain = this.#chains.get(key);
-    // The first one returned, possibly before its time, because it was recalled.
-    if (isKnown && this.backlog.first(key) === sequence) this.backlog.expect(key, now);
+    if (link.recalled && isKnown && this.backlog.first(key) === sequence) this.backlog.expect(key, now);
     const until = this.backlog.until(key);
     if (this.backlog.first(key) < sequence) {
       if (!isKnown) this.backlog.add(key, sequence, until);

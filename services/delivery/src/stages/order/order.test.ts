@@ -276,7 +276,7 @@ describe('order', () => {
     tiersHold(() => inBatches([[stored(3, 0), stored(4, 0, 'crm/bob')]]));
     for (const arrived of [job('5', owned), job('6', owned, { key: 'crm/bob' })]) order.arrive(arrived);
     await pass(100);
-    assert.deepEqual(done.splice(0), ['behind 5 until 0', 'behind 6 until 0']);
+    assert.deepEqual(done.splice(0), ['behind 5 until 100', 'behind 6 until 100']);
     await pass(61_000);
     tiersHold(() => inBatches([[stored(4, 0, 'crm/bob'), stored(5, 0), stored(6, 0, 'crm/bob')]]));
     order.arrive(due('5', owned));
@@ -382,7 +382,7 @@ describe('order', () => {
     tiersHold(() => inBatches([[stored(3, 0)]]));
     order.arrive(job('5', owned));
     await pass(100);
-    assert.deepEqual(done.splice(0), ['behind 5 until 0']);
+    assert.deepEqual(done.splice(0), ['behind 5 until 100']);
     order.removed(due('3', owned));
     order.arrive(due('5', owned));
     assert.deepEqual(done, ['send 5']);

@@ -49,7 +49,7 @@ const heldBackPauseMs = 100;
 const promptMs = 5_000;
 const longestOverdueMs = 600_000;
 
-export class Order<J extends Received> {
+export class Order<J extends Received & { readonly background?: boolean }> {
   readonly #deps: OrderDependencies<J>;
   readonly #partitions: OrderedPartitions<J>;
   /** Work whose dead letter, before its turn, is being written. */
@@ -159,7 +159,7 @@ export class Order<J extends Received> {
       else partition.chains.backlog.expect(link.key, this.#deps.settle.apply(job, { kind: 'paused' }));
       return;
     }
-    switch (partition.chains.arrive({ ...link, job }, now)) {
+    switch (partition.chains.arrive({ ...link, recalled: job.background, job }, now)) {
       case 'send':
         this.#send(job, hasWaited);
         return;
@@ -174,15 +174,21 @@ export class Order<J extends Received> {
     }
   }
 
-  /** Returns when the first waiting delivery of its key is expected. */
-  #untilTurn(partition: OrderedPartition<J>, link: Link, job: J): number {
-    const until = partition.chains.backlog.until(link.key);
+  /** Returns until when the delivery waits behind the first waiting one of its key: all of them until the same time. */
+  #untilTurn(partition: OrderedPartition<J>, { key }: Link, job: J): number {
+    const { backlog } = partition.chains;
+    const until = backlog.until(key);
     const now = this.#deps.now();
-    const overdueMs = now - until;
+    const receiver = this.#deps.receivers.receiverOf(job.delivery);
     // While the receiver is down, the first one may wait much longer than it was expected to.
-    if (overdueMs <= promptMs || this.#deps.receivers.receiverOf(job.delivery).isDown) return until;
+    if (until > now || receiver.isDown) return until;
+    const overdueMs = now - backlog.expectedAt(key);
     if (overdueMs > missingMs) this.#partitions.forgetMissing(partition, now);
-    return now + Math.min(overdueMs, longestOverdueMs);
+    const [shortestMs = 0] = this.#deps.policies.ofDelivery(job.delivery).tiersMs;
+    const waitMs = overdueMs > promptMs ? Math.min(overdueMs, longestOverdueMs) : shortestMs;
+    const next = behindUntil(now + waitMs, receiver, Infinity, now);
+    backlog.postpone(key, next);
+    return next;
   }
 
   /** @param hasWaited whether an earlier delivery had to end first */

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { deliveryKey } from '@tailrace/records';
+import { seeded } from '@tailrace/testing';
 import { serverError, success } from '../../testing/fake-sender.ts';
 import { inTiers } from '../../testing/crowd.ts';
 import { destinationOf, names, newDelivery, Stage } from '../../testing/stage.ts';
@@ -130,5 +131,39 @@ describe('the events of a user', () => {
     await stage.until(() => arrivals.length >= 110);
     assert.ok(Date.now() - recoveredAt < 120 * second, `${Date.now() - recoveredAt}`);
     assertInOrder();
+  });
+
+  test('that wait in a retry topic in any order are not sorted by writing them again and again', async (t) => {
+    await using stage = new Stage();
+    await stage.configure(crm, destinationOf('other'));
+    const count = 300;
+    await stage.publish(Array.from({ length: count }, () => newDelivery('other')));
+    const random = seeded(1);
+    const dueFrom = Date.now() + 5 * second;
+    const waiting = Array.from({ length: count }, (_, sequence) => sequence)
+      .map((sequence) => ({ sequence, place: random() }))
+      .sort((a, b) => a.place - b.place)
+      .map(({ sequence }, nth) =>
+        newDelivery('crm', {
+          key: deliveryKey('crm', 'ada'),
+          body: Buffer.from(String(sequence)),
+          sequence,
+          reason: 'behind',
+          dueAt: dueFrom + 5 * nth,
+        }),
+      );
+    await stage.publish(waiting, names.retryTier(10 * second));
+    const { sender } = await stage.startReplica();
+    const arrivals: number[] = [];
+    sender.onRequest = ({ body, destinationId }) => {
+      if (destinationId === 'crm') arrivals.push(Number(String(body)));
+      return success;
+    };
+    const startedAt = Date.now();
+    await stage.until(() => arrivals.length === count);
+    assert.deepEqual(arrivals, [...Array(count).keys()]);
+    const written = inTiers(stage, [crm]).length - count;
+    t.diagnostic(`${written} were written again within ${(Date.now() - startedAt) / second} s`);
+    assert.ok(written <= 4 * count, `${written}`);
   });
 });
