@@ -228,6 +228,8 @@ export async function openStage({
   const replicas = new Map<string, Pod>();
   const replicaOf = new Map<ServiceProcess, string>();
   const meter = new Meter();
+  /** Of the release before. */
+  const formers = new Set<ServiceProcess>();
   const podOf = (replica: string): Pod => {
     const pod = replicas.get(replica);
     if (!pod) throw new RangeError(`there is no replica ${replica}`);
@@ -240,7 +242,10 @@ export async function openStage({
   const start = async (replica: string, release: Release): Promise<void> => {
     const [service = '', place] = replica.split('-');
     const pod = await pods[service as Service].start(release, await environmentOf(replica), Number(place));
-    if (release !== thisRelease) meter.ignore(pod.process);
+    if (release !== thisRelease) {
+      formers.add(pod.process);
+      meter.ignore(pod.process);
+    }
     replicas.set(replica, pod);
     replicaOf.set(pod.process, replica);
   };
@@ -248,12 +253,16 @@ export async function openStage({
   const ask = async (request: Request): Promise<Asked> => {
     const askedAt = Date.now();
     for (;;) {
-      const status = await askAt(pods.control.next()?.url ?? '', request).then(
+      const pod = pods.control.next();
+      const status = await askAt(pod?.url ?? '', request).then(
         (answer) => answer.status,
         () => 0,
       );
       if (status >= 200 && status < 300) return { askedAt, answeredAt: Date.now() };
-      if (status >= 400 && status < 500) throw new Error(`${request.path} was answered with ${status}`);
+      // The release before does not know all fields.
+      const mayKnow = pod !== undefined && !formers.has(pod.process);
+      if (mayKnow && status >= 400 && status < 500)
+        throw new Error(`${request.path} was answered with ${status}`);
       await backOff();
     }
   };

@@ -8,7 +8,7 @@ export type { OwnedPartition, PartitionLag, PartitionState } from './consume/rep
 export type { DueRecord, TrackedRecord, Work } from './consume/partition/tracked-record.ts';
 export type { ExclusivePublisher, ExclusiveRecord } from './publish/exclusive-publisher.ts';
 export type { Follower } from './read/follower.ts';
-export { patiently, startPatience, type Patience } from './admin/patience.ts';
+export { patiently, renewPatience, startPatience, type Patience } from './admin/patience.ts';
 export type { GroupReport, TopicDurability } from './admin/inspect.ts';
 export type { KafkaLog } from './log.ts';
 export { highestOf } from './lag/partition-lag.ts';

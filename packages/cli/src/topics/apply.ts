@@ -1,7 +1,7 @@
 /** `tailrace topics apply`: creates missing topics, and adds partitions. */
 import { openConfig } from '@tailrace/config';
 import { producerSchema } from '@tailrace/events';
-import { patiently, startPatience, type Kafka, type Patience, type TopicReport } from '@tailrace/kafka';
+import { patiently, renewPatience, type Kafka, type Patience, type TopicReport } from '@tailrace/kafka';
 import { registerSubject, type SubjectReport } from '@tailrace/registry';
 import { readSettings } from '@tailrace/service';
 import { topicNames, type PartitionGroup } from '@tailrace/topology';
@@ -116,7 +116,7 @@ async function createAndExtend(
     only,
     onTopic: (name) => {
       terminal.progress(`Adding partitions to ${name}`);
-      return startPatience(patience.onWait);
+      return renewPatience(patience);
     },
   });
   terminal.progress('');

@@ -16,3 +16,21 @@ test('nothing is attempted after the end of the patience', async () => {
   await time.pass(10_000);
   assert.equal(attempts, before);
 });
+
+for (const hasAnswered of [true, false]) {
+  const title = hasAnswered
+    ? 'is waited for once Kafka has answered'
+    : 'is an error before Kafka has answered';
+  test(`a broker that cannot be connected to ${title}`, async () => {
+    using time = simulateTime();
+    const refused = Object.assign(new Error('connect ECONNREFUSED'), { name: 'KafkaJSConnectionError' });
+    let attempts = 0;
+    const work = patiently(startPatience(), 'the list of topics', (waitFor) => {
+      if (hasAnswered) waitFor('the creation of partitions');
+      attempts += 1;
+      return attempts === 1 ? Promise.reject(refused) : Promise.resolve('created');
+    });
+    if (hasAnswered) assert.equal(await time.settled(work), 'created');
+    else await assert.rejects(time.settled(work), refused);
+  });
+}

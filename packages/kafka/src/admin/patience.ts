@@ -13,9 +13,11 @@ export interface Patience {
   readonly deadline: number;
   /** Called every second with what is waited for, such as `a leader of 12 partitions of tailrace.events`. */
   readonly onWait: (what: string) => void;
+  /** Whether Kafka has answered. From then on a broker that cannot be reached is waited for, because others may take its place. */
+  hasAnswered: boolean;
 }
 
-/** Names what is waited for from now on. */
+/** Names what is waited for from now on, after an answer of Kafka. */
 export type WaitFor = (what: string) => void;
 
 const defaultLimitMs = 120_000;
@@ -26,7 +28,12 @@ export function startPatience(
   onWait: Patience['onWait'] = () => undefined,
   limitMs = defaultLimitMs,
 ): Patience {
-  return { limitMs, deadline: performance.now() + limitMs, onWait };
+  return { limitMs, deadline: performance.now() + limitMs, onWait, hasAnswered: false };
+}
+
+/** The same from now on. */
+export function renewPatience({ onWait, limitMs, hasAnswered }: Patience): Patience {
+  return { ...startPatience(onWait, limitMs), hasAnswered };
 }
 
 /**
@@ -46,9 +53,15 @@ export async function patiently<T>(
   const repeat = async (): Promise<T> => {
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
       try {
-        return await attempt((next) => (what = next));
+        const result = await attempt((next) => {
+          patience.hasAnswered = true;
+          what = next;
+        });
+        patience.hasAnswered = true;
+        return result;
       } catch (error) {
-        if (isOver() || !isTransient(error)) throw error;
+        const isWaitedFor = isTransient(error) || (patience.hasAnswered && isUnreachable(error));
+        if (isOver() || !isWaitedFor) throw error;
         last = error;
       }
       await wait(pauseMs);
@@ -122,6 +135,10 @@ function isTransient(error: unknown): boolean {
   const several = chain.find(({ errors }) => errors !== undefined)?.errors;
   if (several) return several.every((one) => isOfType(one, 'TOPIC_ALREADY_EXISTS') || isTransient(one));
   return chain.some(({ name, type = '' }) => transientNames.has(name) || transientTypes.has(type));
+}
+
+function isUnreachable(error: unknown): boolean {
+  return errorChain(error).some(({ name }) => /^KafkaJSConnection(Closed)?Error$/.test(name));
 }
 
 function isOfType(error: unknown, wanted: string): boolean {
