@@ -20,29 +20,38 @@ export interface ReceiversDependencies {
 /** The part of a delivery that its receiver's state depends on. */
 type Waiting = Pick<Delivery, 'destinationId' | 'attempt' | 'firstAttemptAt' | 'closedUrls' | 'onlyUrl'>;
 
+type Listener = (destinationId: string) => void;
+
 const refreshPauseMs = 1_000;
 
-/** Memory: an id for each existing destination that is paused, and a number for each that was. */
+/** Memory: an id for each existing destination that is paused or disabled, and a number for each that was paused. */
 export class Receivers {
   readonly breakers: Breakers;
   readonly #deps: ReceiversDependencies;
   readonly #paused: Set<string>;
   readonly #resumedAt = new Map<string, number>();
-  readonly #listeners: ((destinationId: string) => void)[] = [];
+  readonly #disabled: Set<string>;
+  readonly #listeners = { resume: [] as Listener[], enable: [] as Listener[] };
 
   constructor(dependencies: ReceiversDependencies) {
     this.#deps = dependencies;
     this.breakers = dependencies.breakers;
     const { config } = dependencies;
     this.#paused = new Set(config.destinations().flatMap(({ id, paused }) => (paused ? [id] : [])));
+    this.#disabled = new Set(config.destinations().flatMap(({ id, enabled }) => (enabled ? [] : [id])));
     config.onChange(({ kind, id }) => {
       if (kind === 'destination') this.#changed(id);
     });
   }
 
   /** Calls `listener` for each destination that is resumed from now on, through the API or by another change. */
-  onResume(listener: (destinationId: string) => void): void {
-    this.#listeners.push(listener);
+  onResume(listener: Listener): void {
+    this.#listeners.resume.push(listener);
+  }
+
+  /** The same for each that is enabled. */
+  onEnable(listener: Listener): void {
+    this.#listeners.enable.push(listener);
   }
 
   #changed(id: string): void {
@@ -50,13 +59,18 @@ export class Receivers {
     if (!destination) {
       this.#paused.delete(id);
       this.#resumedAt.delete(id);
-    } else if (destination.paused) this.#paused.add(id);
+      this.#disabled.delete(id);
+      return;
+    }
+    if (destination.paused) this.#paused.add(id);
     else if (this.#paused.delete(id)) {
       this.#resumedAt.set(id, this.#deps.now());
       // Nothing is known of its receiver any more.
       this.breakers.close(id);
-      for (const listener of this.#listeners) listener(id);
+      for (const listener of this.#listeners.resume) listener(id);
     }
+    if (!destination.enabled) this.#disabled.add(id);
+    else if (this.#disabled.delete(id)) for (const listener of this.#listeners.enable) listener(id);
   }
 
   /** The destination of a delivery as it is configured now. */

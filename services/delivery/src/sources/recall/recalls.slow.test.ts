@@ -281,3 +281,20 @@ test('a destination that is resumed after a pause of hours gets its deliveries w
   assert.ok(Date.now() - resumedAt < 60_000, `${Date.now() - resumedAt}`);
   assert.deepEqual(bodiesOf(sender.requests), bodiesOf([...deliveries, ...later]));
 });
+
+test('a destination that is resumed while it is disabled gets its deliveries when it is enabled', async () => {
+  await using stage = new Stage();
+  await stage.configure({ ...crm, paused: true });
+  const { sender } = await stage.startReplica();
+  const deliveries = deliveriesFor([crm], 30);
+  await stage.publish(deliveries);
+  await stage.time.pass(hourMs);
+  await stage.configure({ ...crm, enabled: false });
+  await stage.time.pass(60_000);
+  assert.equal(sender.requests.length, 0);
+  await stage.configure(crm);
+  const enabledAt = Date.now();
+  await sender.sent(30);
+  assert.ok(Date.now() - enabledAt < 60_000, `${Date.now() - enabledAt}`);
+  assert.deepEqual(bodiesOf(sender.requests), bodiesOf(deliveries));
+});

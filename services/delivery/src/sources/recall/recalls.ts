@@ -79,6 +79,10 @@ export class Recalls {
         this.#foundPaused(destinationId);
       });
     });
+    // It was disabled when its paused deliveries were to be recalled.
+    receivers.onEnable((destinationId) => {
+      if (this.#resumed.has(destinationId)) this.#recovered(destinationId);
+    });
     recalled.ledger.onRequest(({ destinationId }) => {
       if (this.#state === 'joined') this.#consider(destinationId);
     });
