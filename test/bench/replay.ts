@@ -12,9 +12,9 @@ import { freePort } from '@tailrace/local';
 import { topicNames, topicSpecs } from '@tailrace/topology';
 import { count, readOptions, type CommandLine } from './command-line.ts';
 import { renderMachine, type Machine } from './figures/machine.ts';
-import { cpuSeconds, peakBytes } from './figures/measure.ts';
+import { cpuSeconds, mapValues, peakBytes, startCpuMeter, type ByProcess } from './figures/measure.ts';
 import { distribution, type Distribution } from './figures/statistics.ts';
-import { hundredths, mebibytes, table, tenths, whole } from './figures/table.ts';
+import { hundredths, mebibytes, percent, table, tenths, whole } from './figures/table.ts';
 import { atRate } from './load/at-rate.ts';
 import { createCalls, numberOf } from './load/calls.ts';
 import { createLoad, type Load } from './load/load.ts';
@@ -67,10 +67,12 @@ interface Replay {
 interface Results {
   readonly machine: Machine;
   readonly options: Options;
-  readonly alone: Distribution;
+  readonly alone: Live;
   /** From the request on, while the replay reads and counts. */
-  readonly counting: Distribution;
-  readonly sending: Distribution;
+  readonly counting: Live;
+  readonly sending: Live;
+  /** Alone, after the replay was interrupted. Undefined where services are killed. */
+  readonly afterwards: Live | undefined;
   /** CPU time of control for a replay that selects nothing. */
   readonly readingSeconds: number;
   /** Until the answer to the request, which has the estimate. */
@@ -81,6 +83,11 @@ interface Results {
   readonly faults: readonly string[];
   /** Undefined where only the latency was measured. */
   readonly judged: Judged | undefined;
+}
+
+interface Live extends Distribution {
+  /** Of a core, by process. */
+  readonly cpu: ByProcess;
 }
 
 interface Judged {
@@ -117,7 +124,7 @@ await obey(readCommandLine(process.argv.slice(2)), (options) =>
 );
 
 async function measure(bench: Bench, options: Options): Promise<Results> {
-  const { machine, brokers, folder, resources, brokerDied } = bench;
+  const { machine, brokers, brokerPid, folder, resources, brokerDied } = bench;
   const { events, rate, liveRate, seconds } = options;
   const kafka = openKafka(brokers);
   resources.defer(() => kafka.close());
@@ -174,9 +181,12 @@ async function measure(bench: Bench, options: Options): Promise<Results> {
   while ((await api<{ behind: number }>('GET', 'overview')).behind > 0) await sleep(pollMs);
 
   const load = createLoad({ port: ports.ingest, path: '/v1/track', headers: headersOf(live) });
-  const measureLive = (): Promise<Distribution> => {
+  const measureLive = async (): Promise<Live> => {
     const run = { count: liveRate * seconds, ratePerSecond: liveRate };
-    return Promise.race([latencyOf(load, ofLive, run), brokerDied]);
+    const pids = Object.fromEntries(Array.from(services, ([name, { pid }]) => [name, pid]));
+    const meter = startCpuMeter({ ...pids, ...(brokerPid !== undefined && { broker: brokerPid }) });
+    const latency = await Promise.race([latencyOf(load, ofLive, run), brokerDied]);
+    return { ...latency, cpu: mapValues(meter.read(), (used) => used / seconds) };
   };
   say('warming up');
   await measureLive();
@@ -186,9 +196,10 @@ async function measure(bench: Bench, options: Options): Promise<Results> {
   await ofPast.expect({ first: 0, count: events, arriving: Math.ceil(events / 2) });
   const order = { kind: 'events', destination: `${past}-receiver`, events: ['Order Completed'], from: '1d' };
   const controlSeconds = (): number => cpuSeconds(services.get('control')?.pid ?? NaN);
-  const ask = async (body: object): Promise<() => Promise<Replay>> => {
+  const ask = async (body: object) => {
     const { id } = await api<Replay>('POST', 'replays', body);
-    return () => api('GET', `replays/${id}`);
+    const look = (method = 'GET'): Promise<Replay> => api(method, `replays/${id}`);
+    return look;
   };
   say('a replay that selects nothing');
   const secondsBefore = controlSeconds();
@@ -212,7 +223,12 @@ async function measure(bench: Bench, options: Options): Promise<Results> {
   const times = { readingSeconds, answeredAfterMs, sentAfterMs };
   const measured = { machine, options, alone, counting, sending, ...times };
   const controlPeak = (): number => peakBytes(services.get('control')?.pid ?? NaN);
-  if (options.latency) return { ...measured, controlPeakBytes: controlPeak(), faults: [], judged: undefined };
+  if (options.latency) {
+    await replay('DELETE');
+    say(`live calls alone again, ${seconds} s`);
+    const afterwards = await measureLive();
+    return { ...measured, afterwards, controlPeakBytes: controlPeak(), faults: [], judged: undefined };
+  }
 
   const faults: string[] = [];
   let [controlPeakBytes, deliveryKilledAt] = [0, NaN];
@@ -250,6 +266,7 @@ async function measure(bench: Bench, options: Options): Promise<Results> {
   const received = arrivals.receivedAt.filter((at) => !Number.isNaN(at));
   return {
     ...measured,
+    afterwards: undefined,
     controlPeakBytes: Math.max(controlPeakBytes, controlPeak()),
     faults,
     judged: {
@@ -364,20 +381,26 @@ function judge(times: Uint8Array, { receivedAt, unexpected }: Arrivals): string[
 }
 
 function report(results: Results): Promise<{ readonly sound: boolean }> {
-  const { options, alone, counting, sending, faults, judged } = results;
-  const rows = (['p50', 'p99', 'max'] as const).map((figure) => [
-    `live, sent → received, ${figure}`,
-    tenths(alone[figure]),
-    ...[counting, sending].flatMap((beside) => [
-      tenths(beside[figure]),
-      hundredths(beside[figure] / alone[figure]),
-    ]),
+  const { options, alone, counting, sending, afterwards, faults, judged } = results;
+  const all = {
+    alone,
+    'while it counts': counting,
+    'while it sends': sending,
+    ...(afterwards && { 'alone again': afterwards }),
+  };
+  const processes = Object.keys(alone.cpu).map((name) => [
+    `CPU of ${name}`,
+    ...Object.values(all).map(({ cpu }) => percent(cpu[name] ?? NaN)),
+  ]);
+  const rows = (['p50', 'p99', 'max'] as const).flatMap((figure) => [
+    [`live, sent → received, ${figure}, ms`, ...Object.values(all).map((live) => tenths(live[figure]))],
+    ['  to alone', ...Object.values(all).map((live) => hundredths(live[figure] / alone[figure]))],
   ]);
   process.stdout.write(
     [
       renderMachine(results.machine),
       '',
-      table(['milliseconds', 'alone', 'while it counts', 'ratio', 'while it sends', 'ratio'], rows),
+      table(['', ...Object.keys(all)], [...rows, ...processes]),
       '',
       `Past events: ${whole(options.events)}; at most ${whole(options.rate)} a second; answered after ${whole(results.answeredAfterMs)} ms, first sent after ${tenths(results.sentAfterMs / 1_000)} s; control's peak ${mebibytes(results.controlPeakBytes)} MiB`,
       `Read by a replay that selects nothing: ${whole(options.events / results.readingSeconds)} events a second of control's CPU, Kafka's client included`,
