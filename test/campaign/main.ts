@@ -4,6 +4,7 @@ import path from 'node:path';
 import { describeMachine } from '../bench/figures/machine.ts';
 import { obey, say } from '../bench/processes/bench.ts';
 import { readCommandLine, type Options } from './options.ts';
+import { renderPicture } from './picture.ts';
 import { figuresOf, renderMarkdown, renderTable, sentenceOf, sumOf, type Figures } from './report.ts';
 import { runCampaign, type Outcome } from './run.ts';
 import { draw, drawApart, type Fault, type Plan } from './schedule.ts';
@@ -76,7 +77,9 @@ async function writeReport({ out }: Options, results: readonly Result[]): Promis
   const seeds = results.map(({ seed }) => seed).join(', ');
   const commits = [...new Set(results.map(({ commit }) => commit))].join(', ');
   const all = sumOf(results);
-  await writeFile(path.join(out, 'report.md'), renderMarkdown(`Seed ${seeds}, commit ${commits}`, all));
+  const title = `Seed ${seeds}, commit ${commits}`;
+  await writeFile(path.join(out, 'report.md'), renderMarkdown(title, all));
+  await writeFile(path.join(out, 'report.svg'), renderPicture(title, all));
   await writeFile(
     path.join(out, 'report.json'),
     `${JSON.stringify({ machine: describeMachine(), seeds, commits, ...all }, null, 2)}\n`,

@@ -42,7 +42,7 @@ draws the same faults. The exit code is 1 if a promise was broken, and 2 for a m
   --before COMMIT     the release before, for rolling upgrades
   --shrink            after a failure, run again with fewer faults while it stays
   --dry-run           print the schedule, and run nothing
-  --out FOLDER        for report.json and report.md              (test/.results/campaign)
+  --out FOLDER        for report.json, report.md and report.svg  (test/.results/campaign)
   --help              show this text
 
 Kinds of faults: ${kinds.join(', ')}.

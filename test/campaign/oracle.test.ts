@@ -235,6 +235,25 @@ test('an event that overtakes an earlier one of its user is found where order is
   assert.deepEqual(found(planted), []);
 });
 
+test('an earlier event may have died before by a clock that was ahead', () => {
+  const planted = without(plot(), 2, 'ordered');
+  const hour = 3_600_000;
+  const [, died] = request(2, 'ordered', 2_060 + hour, 'dead');
+  assert.ok(died);
+  planted.entries.push(...request(2, 'ordered', 2_050, 'failed'), { ...died, reason: 'window-exceeded' });
+  const order = 'out of order: event-4 at ordered was sent at 00:00:04.050, before event-2 had ended';
+  assert.deepEqual(found(planted), [order]);
+  const fault = {
+    id: 2,
+    kind: 'clock jumped',
+    target: 'delivery-1',
+    atMs: 1_000,
+    durationMs: 3_000,
+  } as const;
+  const jumped = { fault, beganAt: start + 1_000, endedAt: start + 4_000, settledAt: start + 4_000 };
+  assert.deepEqual(found(planted, { episodes: [jumped] }), []);
+});
+
 test('an event that is routed again to an added partition may overtake there', () => {
   const planted = plot();
   const isLate = isOf(2, 'ordered');

@@ -204,13 +204,21 @@ function filtered({ sends, written, changes, episodes }: Facts): Violation[] {
  * one only after the end of the one before. Both hold within a partition of `events` and of `deliveries`, because a user moves to
  * another one when some are added.
  */
-function inOrder({ sends, destinations, entries, decisions, written }: Facts): Violation[] {
+function inOrder({ sends, destinations, entries, decisions, written, episodes }: Facts): Violation[] {
   const sent = new Map(sends.map((send) => [idOf(send), send]));
   // What a router that died had decided against, the next one may route by a newer configuration.
   const decided = new Set(decisions.map(owedTo));
   const ordered = new Set(destinations.filter((one) => one.ordered).map(({ id }) => id));
   const firstRequest = firstOf(entries.filter(({ what }) => what === 'asked'));
-  const firstEnd = firstOf(entries.filter(({ what }) => isEnd(what)));
+  const firstEnd = firstOf(
+    entries
+      .filter(({ what }) => isEnd(what))
+      .map((end) => {
+        // A dead letter has the time of the clock of its writer.
+        const times = end.what === 'dead' ? possibleTimes(end.askedAt, episodes) : [end.askedAt];
+        return { ...end, askedAt: Math.min(...times) };
+      }),
+  );
   const first = new Map<string, Written>();
   // Routed again after partitions were added: there its request does not wait for those before it here.
   const elsewhere = new Set<string>();
