@@ -137,7 +137,7 @@ export async function explain({ pods }: Stage, sends: readonly Send[]): Promise<
   });
   // What has no end by then is judged as it is.
   await over.catch(() => undefined);
-  return [...traced].map(([eventId, { outcome, deliveries, decisions }]) => {
+  return [...traced].map(([eventId, { outcome, deliveries, decisions = [] }]) => {
     const filtered = decisions.flatMap(({ filtered }) =>
       filtered.flatMap(({ destinations }) => destinations),
     );
