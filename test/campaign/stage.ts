@@ -254,15 +254,16 @@ export async function openStage({
     const askedAt = Date.now();
     for (;;) {
       const pod = pods.control.next();
-      const status = await askAt(pod?.url ?? '', request).then(
-        (answer) => answer.status,
-        () => 0,
-      );
+      // The release before does not know all fields, and does not keep the events of a deleted user back.
+      const isAsked = pod !== undefined && !formers.has(pod.process);
+      const status = isAsked
+        ? await askAt(pod.url, request).then(
+            (answer) => answer.status,
+            () => 0,
+          )
+        : 0;
       if (status >= 200 && status < 300) return { askedAt, answeredAt: Date.now() };
-      // The release before does not know all fields.
-      const mayKnow = pod !== undefined && !formers.has(pod.process);
-      if (mayKnow && status >= 400 && status < 500)
-        throw new Error(`${request.path} was answered with ${status}`);
+      if (status >= 400 && status < 500) throw new Error(`${request.path} was answered with ${status}`);
       await backOff();
     }
   };
