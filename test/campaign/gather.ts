@@ -112,7 +112,8 @@ interface Traced {
   readonly outcome: string;
   readonly behind: number;
   readonly deliveries: readonly { readonly destinationId: string; readonly status: string }[];
-  readonly decisions: readonly {
+  /** The release before has none. */
+  readonly decisions?: readonly {
     readonly filtered: readonly { readonly destinations: readonly string[] }[];
   }[];
 }
