@@ -2,6 +2,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describeMachine } from '../bench/figures/machine.ts';
+import { whole } from '../bench/figures/table.ts';
 import { obey, say } from '../bench/processes/bench.ts';
 import { readCommandLine, type Options } from './options.ts';
 import { renderPicture } from './picture.ts';
@@ -77,8 +78,8 @@ async function writeReport({ out }: Options, results: readonly Result[]): Promis
   const seeds = results.map(({ seed }) => seed).join(', ');
   const commits = [...new Set(results.map(({ commit }) => commit))].join(', ');
   const all = sumOf(results);
-  const title = `Seed ${seeds}, commit ${commits}`;
-  await writeFile(path.join(out, 'report.md'), renderMarkdown(title, all));
+  await writeFile(path.join(out, 'report.md'), renderMarkdown(`Seed ${seeds}, commit ${commits}`, all));
+  const title = `${whole(all.faults)} faults and ${whole(all.events)} events, seed ${seeds}`;
   await writeFile(path.join(out, 'report.svg'), renderPicture(title, all));
   await writeFile(
     path.join(out, 'report.json'),

@@ -12,5 +12,5 @@ test('the picture has the longest wait of each kind of fault, or its time to rec
   const together = renderPicture('Seed 7', { byKind: [killed] });
   assert.match(together, /broker killed \(3\)[^]*width="420\.0"[^]*width="325\.8"[^]*>8\.3</);
   const apart = renderPicture('Seed 7', { byKind: [{ ...killed, recoveriesMs: [500, 700] }] });
-  assert.match(apart, /time to recover[^]*>0\.7</);
+  assert.match(apart, /Time to recover[^]*>0\.7</);
 });

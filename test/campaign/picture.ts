@@ -25,11 +25,11 @@ export function renderPicture(title: string, { byKind }: Pick<Figures, 'byKind'>
       text(nameWidth + (max / most) * barWidth + 6, y + 11, 'start', tenths(max)),
     ].join('');
   });
-  const what = isApart ? 'time to recover' : 'longest wait of an event that was sent during the fault';
+  const what = isApart ? 'Time to recover' : 'Longest wait of an event that was sent during a fault';
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${top + rows.length * rowHeight + 10}" font-family="sans-serif" font-size="11">
 <rect width="100%" height="100%" fill="#fff"/>
 ${text(8, 18, 'start', title)}
-${text(8, 34, 'start', `By kind of fault (and how many): ${what}, in seconds; dark: the median, light: the maximum`)}
+${text(8, 34, 'start', `${what}, s: median and maximum`)}
 ${bars.join('\n')}
 </svg>\n`;
 }
