@@ -3,12 +3,11 @@
  * bytes in Kafka by topic. Every run makes the same number of deliveries.
  */
 import { randomBytes } from 'node:crypto';
-import { readdirSync, statSync } from 'node:fs';
-import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Configuration } from '@tailrace/config';
 import { mapValues, startCpuMeter, type ByProcess } from './figures/measure.ts';
 import { table, whole } from './figures/table.ts';
+import { bytesByTopic } from './figures/topic-bytes.ts';
 import { createLoad } from './load/load.ts';
 import { headersOf, startSystem, writeKeyOf } from './pipeline/services.ts';
 import { runBench, say, type Bench } from './processes/bench.ts';
@@ -90,12 +89,8 @@ function configurationFor(url: string): Configuration {
 
 /** What Kafka keeps, by topic. */
 function bytesOf(dataDir: string): Readonly<Record<string, number>> {
-  const files = readdirSync(dataDir, { recursive: true, encoding: 'utf8' });
-  const sizeOf = (topic: string): number =>
-    files
-      .filter((file) => file.includes(`${path.sep}tailrace.${topic}-`) && file.endsWith('.log'))
-      .reduce((sum, file) => sum + statSync(path.join(dataDir, file)).size, 0);
-  return Object.fromEntries(topics.map((topic) => [topic, sizeOf(topic)]));
+  const all = bytesByTopic(dataDir);
+  return Object.fromEntries(topics.map((topic) => [topic, all[topic] ?? 0]));
 }
 
 function report(costs: readonly Cost[]): Promise<{ readonly sound: boolean }> {

@@ -132,8 +132,7 @@ async function soak(
   const sampled = {
     pids: { ...system.pids, ...(bench.brokerPid !== undefined && { broker: bench.brokerPid }) },
     metricsPorts: system.metricsPorts,
-    kafkaFolder: path.join(bench.dataDir, 'log'),
-    historyFolder: path.join(folder, 'control'),
+    dataDir: bench.dataDir,
   };
   const load = createLoad({
     port: system.ports.ingest,

@@ -1,5 +1,6 @@
 /** The figures of a campaign as a picture: for each kind of fault how many there were, and the longest waits or times to recover. */
 import { distribution } from '../bench/figures/statistics.ts';
+import { drawing, text } from '../bench/figures/svg.ts';
 import { tenths, whole } from '../bench/figures/table.ts';
 import type { Figures } from './report.ts';
 
@@ -26,14 +27,6 @@ export function renderPicture(title: string, { byKind }: Pick<Figures, 'byKind'>
     ].join('');
   });
   const what = isApart ? 'Time to recover' : 'Longest wait of an event that was sent during a fault';
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${top + rows.length * rowHeight + 10}" font-family="sans-serif" font-size="11">
-<rect width="100%" height="100%" fill="#fff"/>
-${text(8, 18, 'start', title)}
-${text(8, 34, 'start', `${what}, s: median and maximum`)}
-${bars.join('\n')}
-</svg>\n`;
-}
-
-function text(x: number, y: number, anchor: string, words: string): string {
-  return `<text x="${x.toFixed(1)}" y="${y}" text-anchor="${anchor}" fill="#1f2328">${words}</text>`;
+  const titles = [text(8, 18, 'start', title), text(8, 34, 'start', `${what}, s: median and maximum`)];
+  return drawing(width, top + rows.length * rowHeight + 10, [...titles, ...bars]);
 }

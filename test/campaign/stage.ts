@@ -228,8 +228,6 @@ export async function openStage({
   const replicas = new Map<string, Pod>();
   const replicaOf = new Map<ServiceProcess, string>();
   const meter = new Meter();
-  /** Of the release before. */
-  const formers = new Set<ServiceProcess>();
   const podOf = (replica: string): Pod => {
     const pod = replicas.get(replica);
     if (!pod) throw new RangeError(`there is no replica ${replica}`);
@@ -242,10 +240,7 @@ export async function openStage({
   const start = async (replica: string, release: Release): Promise<void> => {
     const [service = '', place] = replica.split('-');
     const pod = await pods[service as Service].start(release, await environmentOf(replica), Number(place));
-    if (release !== thisRelease) {
-      formers.add(pod.process);
-      meter.ignore(pod.process);
-    }
+    if (release !== thisRelease) meter.ignore(pod.process);
     replicas.set(replica, pod);
     replicaOf.set(pod.process, replica);
   };
@@ -255,13 +250,11 @@ export async function openStage({
     for (;;) {
       const pod = pods.control.next();
       // The release before does not know all fields, and does not keep the events of a deleted user back.
-      const isAsked = pod !== undefined && !formers.has(pod.process);
-      const status = isAsked
-        ? await askAt(pod.url, request).then(
-            (answer) => answer.status,
-            () => 0,
-          )
-        : 0;
+      const url = pod?.release === thisRelease ? pod.url : '';
+      const status = await askAt(url, request).then(
+        (answer) => answer.status,
+        () => 0,
+      );
       if (status >= 200 && status < 300) return { askedAt, answeredAt: Date.now() };
       if (status >= 400 && status < 500) throw new Error(`${request.path} was answered with ${status}`);
       await backOff();

@@ -1,5 +1,6 @@
 /** Line charts with logarithmic axes, as SVG. */
 import type { Point } from './exponent.ts';
+import { drawing, text } from './svg.ts';
 import { whole } from './table.ts';
 
 /** A chart of figures in one unit. */
@@ -17,12 +18,7 @@ export function renderPlot(xTitle: string, panels: readonly Panel[]): string {
   const parts = panels.map(
     (one, nth) => `<g transform="translate(${nth * width})">${panel(one, xTitle)}</g>`,
   );
-  const size = `width="${panels.length * width}" height="${height}"`;
-  const style = 'font-family="sans-serif" font-size="11" fill="none"';
-  return `<svg xmlns="http://www.w3.org/2000/svg" ${size} ${style}>
-<rect width="100%" height="100%" fill="#fff"/>
-${parts.join('\n')}
-</svg>\n`;
+  return drawing(panels.length * width, height, parts);
 }
 
 function panel({ title, lines }: Panel, xTitle: string): string {
@@ -64,8 +60,4 @@ function panel({ title, lines }: Panel, xTitle: string): string {
     });
   const titles = [text(left, 20, 'start', title), text(width / 2, height - 8, 'middle', xTitle)];
   return [...titles, ...grid, ...below, ...drawn].join('\n');
-}
-
-function text(x: number, y: number, anchor: string, words: string, colour = '#1f2328'): string {
-  return `<text x="${x.toFixed(1)}" y="${y.toFixed(1)}" text-anchor="${anchor}" fill="${colour}">${words}</text>`;
 }

@@ -1,8 +1,7 @@
 /** What an installation takes at one moment of a soak. */
-import { readdir, stat } from 'node:fs/promises';
-import path from 'node:path';
 import { seriesIn, sumOf, pageOf, type Series } from '../../support/metrics/scrape.ts';
 import { mapValues, residentBytes, type ByProcess } from '../figures/measure.ts';
+import { bytesByTopic } from '../figures/topic-bytes.ts';
 
 /** A line of `samples.jsonl`. Sizes are in MiB. */
 export interface Sample {
@@ -31,18 +30,13 @@ export interface Sampled {
   readonly pids: ByProcess;
   /** Of the services. */
   readonly metricsPorts: ByProcess;
-  readonly kafkaFolder: string;
-  readonly historyFolder: string;
+  /** Of the broker. */
+  readonly dataDir: string;
 }
 
 const mebibyte = 2 ** 20;
 
-export async function takeResources({
-  pids,
-  metricsPorts,
-  kafkaFolder,
-  historyFolder,
-}: Sampled): Promise<Resources> {
+export async function takeResources({ pids, metricsPorts, dataDir }: Sampled): Promise<Resources> {
   const names = Object.keys(metricsPorts);
   const series = new Map<string, readonly Series[]>();
   for (const name of names)
@@ -58,32 +52,7 @@ export async function takeResources({
       (seconds, name) => (seconds * 1_000) / (pauses[name] ?? NaN),
     ),
     lag: of('tailrace_consumer_lag_records', ['router', 'delivery']),
-    kafka: await sizesOfTopics(kafkaFolder),
-    history: (await sizeOf(historyFolder)) / mebibyte,
+    kafka: mapValues(bytesByTopic(dataDir), (bytes) => bytes / mebibyte),
+    history: sumOf(series.get('control') ?? [], { name: 'tailrace_history_bytes' }) / mebibyte,
   };
-}
-
-/** By topic, in MiB. The folder of a partition is that of its topic, a dash and its number. */
-async function sizesOfTopics(folder: string): Promise<ByProcess> {
-  const sizes: Record<string, number> = {};
-  for (const name of await readdir(folder)) {
-    const [, topic] = /^tailrace\.(.+)-\d+$/.exec(name) ?? [];
-    if (topic === undefined) continue;
-    sizes[topic] = (sizes[topic] ?? 0) + (await sizeOf(path.join(folder, name))) / mebibyte;
-  }
-  return sizes;
-}
-
-/** The bytes that the files in a folder take; those that are removed meanwhile count as none. */
-async function sizeOf(folder: string): Promise<number> {
-  const files = await readdir(folder, { recursive: true });
-  const sizes = await Promise.all(
-    files.map((file) =>
-      stat(path.join(folder, file)).then(
-        (found) => (found.isFile() ? found.blocks * 512 : 0),
-        () => 0,
-      ),
-    ),
-  );
-  return sizes.reduce((sum, size) => sum + size, 0);
 }

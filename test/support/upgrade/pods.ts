@@ -8,6 +8,7 @@ export type Component = 'ingest' | 'router' | 'delivery' | 'control';
 
 export interface Pod {
   readonly process: ServiceProcess;
+  readonly release: Release;
   /** Origin of its API, where it has one. */
   readonly url: string;
 }
@@ -44,11 +45,15 @@ export class PodSet<Name extends Component = Component> implements AsyncDisposab
   }
 
   /** Resolves when it is ready. A pod of control keeps the data of the one before in its place. */
-  async start({ root }: Release, env: Environment, place: number): Promise<Pod> {
+  async start(release: Release, env: Environment, place: number): Promise<Pod> {
     const [port, metricsPort] = [await closedPort(), await closedPort()];
     const process_ = await startProcess({
       name: this.component,
-      command: [process.execPath, ...flags, path.join(root, 'services', this.component, 'src/main.ts')],
+      command: [
+        process.execPath,
+        ...flags,
+        path.join(release.root, 'services', this.component, 'src/main.ts'),
+      ],
       env: {
         ...env,
         TAILRACE_INGEST_PORT: String(port),
@@ -57,7 +62,7 @@ export class PodSet<Name extends Component = Component> implements AsyncDisposab
         TAILRACE_DATA_DIR: path.join(this.#dataDir, `control-${place}`),
       },
     });
-    const pod = { process: process_, url: `http://127.0.0.1:${port}` };
+    const pod = { process: process_, release, url: `http://127.0.0.1:${port}` };
     this.all.push(pod);
     this.#serving.add(pod);
     return pod;

@@ -17,7 +17,7 @@ import type { Destination } from '@tailrace/config';
 import type { Work } from '@tailrace/kafka';
 import type { Log } from '@tailrace/service';
 import type { TopicNames } from '@tailrace/topology';
-import { isOrdered, needsOrder, withSequence, type Event, type Received } from '../../delivery.ts';
+import { isOrdered, needsOrder, withSequence, type Event, type Job, type Received } from '../../delivery.ts';
 import type { Policies } from '../../receivers/policies.ts';
 import type { Receivers } from '../../receivers/receivers.ts';
 import { alsoHeldBy, behindUntil, windowBegan, windowEndedReason } from '../../transition.ts';
@@ -49,7 +49,7 @@ const heldBackPauseMs = 100;
 const promptMs = 5_000;
 const longestOverdueMs = 600_000;
 
-export class Order<J extends Received & { readonly background?: boolean }> {
+export class Order<J extends Received & Pick<Job, 'background'>> {
   readonly #deps: OrderDependencies<J>;
   readonly #partitions: OrderedPartitions<J>;
   /** Work whose dead letter, before its turn, is being written. */
@@ -179,9 +179,10 @@ export class Order<J extends Received & { readonly background?: boolean }> {
     const { backlog } = partition.chains;
     const until = backlog.until(key);
     const now = this.#deps.now();
+    if (until > now) return until;
     const receiver = this.#deps.receivers.receiverOf(job.delivery);
     // While the receiver is down, the first one may wait much longer than it was expected to.
-    if (until > now || receiver.isDown) return until;
+    if (receiver.isDown) return until;
     const overdueMs = now - backlog.expectedAt(key);
     if (overdueMs > missingMs) this.#partitions.forgetMissing(partition, now);
     const [shortestMs = 0] = this.#deps.policies.ofDelivery(job.delivery).tiersMs;
