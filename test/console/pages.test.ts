@@ -220,6 +220,8 @@ test('a count that nobody waits for any more is interrupted', async () => {
     await leave.click();
     await interrupted;
   }
+  // An answer may still be on its way.
+  await page.unrouteAll({ behavior: 'wait' });
   await page.context().close();
 });
 
