@@ -48,6 +48,9 @@ export interface FailedPartitions {
   readonly pause: boolean;
 }
 
+/** What a sender is for: the partitions of a leader, or those that failed together. */
+export type SendersPartitions = { readonly leader: number } | FailedPartitions;
+
 export function isOpen({ settled }: Pending): boolean {
   return !settled;
 }

@@ -125,15 +125,23 @@ describe('a publisher', () => {
         fates,
         requests,
         fc.integer({ min: 1, max: 40 }),
-        async (partitions, requestFates, count) => {
+        fc.array(fc.tuple(fc.nat(3), fc.constantFrom(-1, 1, 2)), { maxLength: 20 }),
+        async (partitions, requestFates, count, moves) => {
           const left = { partitions: [...partitions], requests: [...requestFates] };
-          const { publisher, logs } = openPublisher({
-            partition: () => left.partitions.shift() ?? 'written',
-            request: () => left.requests.shift() ?? 'answered',
-          });
+          const leaders = [1, 1, 2, 2];
+          const { publisher, logs } = openPublisher(
+            {
+              partition: () => left.partitions.shift() ?? 'written',
+              request: () => left.requests.shift() ?? 'answered',
+            },
+            {},
+            leaders,
+          );
           const published: Promise<void>[] = [];
           let settled = 0;
           for (let nth = 0; nth < count; nth += 1) {
+            const [moved, leader] = moves[nth] ?? [];
+            if (moved !== undefined && leader !== undefined) leaders[moved] = leader;
             const record = { topic: nth % 2 ? 'a' : 'b', partition: nth % 4, key: 'k', value: String(nth) };
             published.push(publisher.publish(record).finally(() => (settled += 1)));
             if (nth % 7 === 0) await new Promise((resolve) => setImmediate(resolve));
@@ -182,6 +190,28 @@ describe('a publisher', () => {
     isStuck = false;
     await Promise.all(stuck);
     assert.deepEqual(logs.get('a/0'), ['stuck 1', 'stuck 2', 'stuck 3']);
+    await publisher.close();
+  });
+
+  test('partitions of which some have moved to another leader, while their records wait, still share requests', async () => {
+    const leaders = [1, 1, 1];
+    let requests = 0;
+    const request = (): RequestFate => {
+      requests += 1;
+      return 'answered';
+    };
+    const { publisher, logs } = openPublisher({ ...healthy, request }, {}, leaders);
+    const numbers = Array.from({ length: 60 }, (_, nth) => nth);
+    const published = numbers.map((nth) => {
+      if (nth === 30) leaders.splice(1, 2, 2, 2);
+      return publisher.publish({ topic: 'a', partition: nth % 3, key: 'k', value: String(nth) });
+    });
+    await Promise.all(published);
+    assert.equal(requests, 2, 'one for each leader');
+    for (const partition of [0, 1, 2]) {
+      const written = numbers.filter((nth) => nth % 3 === partition);
+      assert.deepEqual(logs.get(`a/${partition}`), written.map(String));
+    }
     await publisher.close();
   });
 

@@ -12,7 +12,7 @@ import { topicMissing } from './answer.ts';
 import { RecordSender, type SenderDependencies } from './sender.ts';
 import type { TopicLayout, TopicLayouts } from './layouts.ts';
 import { partitionOfKey } from './murmur2.ts';
-import type { FailedPartitions, Sender, Pending, Target } from './pending.ts';
+import type { FailedPartitions, Pending, Sender, SendersPartitions, Target } from './pending.ts';
 
 export interface PublisherOptions {
   /** How long a record may wait for others where that pays. 0 (the default) sends at the end of the turn of the event loop. */
@@ -197,11 +197,11 @@ export class BatchingPublisher implements Publisher {
 
   #senderOf(leader: number): Sender {
     let sender = this.#senders.get(leader);
-    if (!sender) this.#senders.set(leader, (sender = this.#openSender(this.#options.lingerMs)));
+    if (!sender) this.#senders.set(leader, (sender = this.#openSender({ leader }, this.#options.lingerMs)));
     return sender;
   }
 
-  #openSender(lingerMs: number, failed?: FailedPartitions): Sender {
+  #openSender(of: SendersPartitions, lingerMs: number): Sender {
     const { createProducer, classify, log, layouts, clock } = this.#deps;
     const dependencies: SenderDependencies = {
       createProducer,
@@ -217,18 +217,28 @@ export class BatchingPublisher implements Publisher {
       owner: {
         settle: (pending, error) => this.#settle(pending, error),
         isolate: (failed) => this.#isolate(failed),
+        moveToLeaders: (pending) => this.#moveToLeaders(pending),
         discard: (producer) => {
           if (producer) this.#discard(producer);
         },
       },
     };
-    return new RecordSender(dependencies, failed);
+    return new RecordSender(dependencies, of);
   }
 
   #isolate(failed: FailedPartitions): void {
-    const sender = this.#openSender(0, failed);
+    const sender = this.#openSender(failed, 0);
     this.#isolatedSenders.add(sender);
     for (const { target } of sender.pending) if (target) target.sender = sender;
+  }
+
+  #moveToLeaders(moved: readonly Pending[]): void {
+    for (const pending of moved) {
+      const { target } = pending;
+      if (!target) continue;
+      target.sender = this.#senderOf(target.leader);
+      target.sender.add(pending);
+    }
   }
 
   #discard(producer: Promise<Producer>): void {

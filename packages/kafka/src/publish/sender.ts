@@ -17,7 +17,14 @@ import type { WireMessage } from '../patches/writing/produce-request.ts';
 import { checkAllWritten, codeOf, errorsByPartition, rejection } from './answer.ts';
 import type { TopicLayouts } from './layouts.ts';
 import { Linger } from './linger.ts';
-import { isOpen, keyOf, type FailedPartitions, type Sender, type Pending } from './pending.ts';
+import {
+  isOpen,
+  keyOf,
+  type FailedPartitions,
+  type Pending,
+  type Sender,
+  type SendersPartitions,
+} from './pending.ts';
 
 export interface SenderDependencies {
   readonly createProducer: () => Producer;
@@ -41,6 +48,8 @@ interface SenderOwner {
   settle(pending: Pending, error?: unknown): void;
   /** Moves partitions to a sender of their own. */
   isolate(failed: FailedPartitions): void;
+  /** Moves records that were never sent to the senders of their leaders, with all pending records of their partitions. */
+  moveToLeaders(pending: readonly Pending[]): void;
   /** Disconnects a producer in the background. */
   discard(producer: Promise<Producer> | undefined): void;
 }
@@ -60,8 +69,8 @@ const repeatable = new Set<unknown>([
 
 export class RecordSender implements Sender {
   readonly #deps: SenderDependencies;
-  /** Whether the sender is only for partitions that failed together. */
-  readonly #isIsolated: boolean;
+  /** Undefined if the sender is only for partitions that failed together. */
+  readonly #leader: number | undefined;
   readonly #linger: Linger;
   #producer: Promise<Producer> | undefined;
   #queue: Pending[] = [];
@@ -73,16 +82,22 @@ export class RecordSender implements Sender {
   /** Ends the wait for others. */
   #endWait: (() => void) | undefined;
 
-  /** @param failed the partitions of an isolated sender */
-  constructor(dependencies: SenderDependencies, failed?: FailedPartitions) {
+  constructor(dependencies: SenderDependencies, of: SendersPartitions) {
     this.#deps = dependencies;
-    this.#isIsolated = failed !== undefined;
     this.#linger = new Linger(dependencies.settings.lingerMs);
-    if (!failed) return;
+    if ('leader' in of) {
+      this.#leader = of.leader;
+      return;
+    }
+    const failed = of;
     this.#producer = failed.producer;
     this.#retries = [...failed.requests];
     this.#queue = [...failed.queue];
     void this.#send(failed.pause);
+  }
+
+  get #isIsolated(): boolean {
+    return this.#leader === undefined;
   }
 
   get pending(): readonly Pending[] {
@@ -164,18 +179,26 @@ export class RecordSender implements Sender {
       if (retry.some(isOpen)) return retry;
       this.#discard();
     }
+    this.#giveAwayMoved();
     let bytes = 0;
     let count = 0;
-    const leader = this.#queue[0]?.target?.leader;
     for (const pending of this.#queue) {
       if (count > 0 && (bytes + pending.bytes > maxRequestBytes || count >= maxRequestRecords)) break;
-      // Leaders may have moved. The library may write records twice in a request that goes to two brokers.
-      if (pending.target?.leader !== leader) break;
       bytes += pending.bytes;
       count += 1;
     }
     const request = this.#queue.splice(0, count).filter(isOpen);
     return request.length > 0 || this.#queue.length === 0 ? request : this.#nextRequest();
+  }
+
+  /** The library may write records twice in a request that goes to two brokers, so all of a request have the same leader. */
+  #giveAwayMoved(): void {
+    const leader = this.#leader ?? this.#queue[0]?.target?.leader;
+    const hasMoved = ({ target }: Pending): boolean => target?.leader !== leader;
+    if (!this.#queue.some(hasMoved)) return;
+    const moved = this.#queue.filter(hasMoved);
+    this.#queue = this.#queue.filter((pending) => !hasMoved(pending));
+    this.#deps.owner.moveToLeaders(moved);
   }
 
   async #sendRequest(request: readonly Pending[]): Promise<void> {
