@@ -301,6 +301,21 @@ test('a repeat without a cause is found, of a request and of a routed event', ()
   assert.deepEqual(found(routed), []);
 });
 
+test('an event may be routed again by a clock that is behind', () => {
+  const planted = plot();
+  const hour = 3_600_000;
+  planted.written.push(written(1, 'plain', 90, 9_000 - hour));
+  planted.routerDisruptions.push({
+    kind: 'moved',
+    partitions: new Set([0]),
+    from: start + 1_030,
+    until: start + 1_500,
+  });
+  const fault = { id: 3, kind: 'clock jumped', target: 'router-1', atMs: 8_000, durationMs: 3_000 } as const;
+  const jumped = { fault, beganAt: start + 8_000, endedAt: start + 11_000, settledAt: start + 11_000 };
+  assert.deepEqual(found(planted, { episodes: [jumped] }), []);
+});
+
 test('a dead letter and a decision with a reason that is not true are found', () => {
   const planted = without(plot(), 1, 'plain');
   const [, dead] = request(1, 'plain', 1_050, 'dead');
