@@ -1,6 +1,7 @@
 /** The publisher on a simulated broker that fails as Kafka does: by partition, before or after it wrote, or without an answer. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { TailraceError, isTailraceError } from '@tailrace/errors';
 import fc from 'fast-check';
 import type { Producer } from 'kafkajs';
@@ -18,6 +19,8 @@ type RequestFate = 'answered' | 'lost' | 'lost after it was written';
 interface Faults {
   readonly partition: (topic: string, partition: number) => Fate;
   readonly request: () => RequestFate;
+  /** Until when an answer takes. */
+  readonly answer?: () => Promise<unknown>;
   readonly disconnect?: () => Promise<undefined>;
 }
 
@@ -48,11 +51,12 @@ function openPublisher(
     const next = new Map<string, { library: number; kafka: number }>();
     /** The batches that Kafka recognises as repeats: partition, first sequence number and count. */
     const known = new Set<string>();
-    const sendBatch = ({
+    const sendBatch = async ({
       topicMessages,
     }: {
       topicMessages: { topic: string; messages: WireMessage[] }[];
     }) => {
+      await faults.answer?.();
       const fate = faults.request();
       if (fate === 'lost') return Promise.reject(new TailraceError('kafka-unavailable'));
       const results: (PartitionResult & { topicName: string })[] = [];
@@ -144,10 +148,10 @@ describe('a publisher', () => {
             if (moved !== undefined && leader !== undefined) leaders[moved] = leader;
             const record = { topic: nth % 2 ? 'a' : 'b', partition: nth % 4, key: 'k', value: String(nth) };
             published.push(publisher.publish(record).finally(() => (settled += 1)));
-            if (nth % 7 === 0) await new Promise((resolve) => setImmediate(resolve));
+            if (nth % 7 === 0) await setImmediate();
           }
           while (settled < count) {
-            await new Promise((resolve) => setImmediate(resolve));
+            await setImmediate();
             t.mock.timers.tick(2_000);
           }
           await Promise.all(published);
@@ -212,6 +216,28 @@ describe('a publisher', () => {
       const written = numbers.filter((nth) => nth % 3 === partition);
       assert.deepEqual(logs.get(`a/${partition}`), written.map(String));
     }
+    await publisher.close();
+  });
+
+  test('a partition that failed shares requests again once it has recovered, though its records always wait', async () => {
+    let fails = true;
+    const { publisher, logs, openProducers } = openPublisher({
+      partition: (_, partition) => (fails && partition === 0 ? 'refused' : 'written'),
+      request: () => 'answered',
+      answer: setImmediate,
+    });
+    const published: Promise<void>[] = [];
+    const publishBoth = async (): Promise<void> => {
+      for (const partition of [0, 1])
+        published.push(publisher.publish({ topic: 'a', partition, key: 'k', value: 'v' }));
+      await setImmediate();
+    };
+    while (openProducers() < 2) await publishBoth();
+    fails = false;
+    while (!logs.has('a/0')) await publishBoth();
+    for (let nth = 0; nth < 200; nth += 1) await publishBoth();
+    assert.equal(openProducers(), 1);
+    await Promise.all(published);
     await publisher.close();
   });
 
@@ -291,7 +317,7 @@ describe('a publisher', () => {
     await publisher.publish({ topic: 't', partition: 0, key: 'k', value: 'v' });
     let closed = false;
     const closing = publisher.close().then(() => (closed = true));
-    for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    for (let turn = 0; turn < 20; turn += 1) await setImmediate();
     assert.equal(closed, false);
     disconnecting.resolve(undefined);
     await closing;

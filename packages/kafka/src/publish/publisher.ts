@@ -1,7 +1,7 @@
 /**
  * An idempotent producer with acks=all that batches by back-pressure (sender.ts). A partition that fails delays its own
- * records only. Partitions with the same leader share a sender; a partition that fails moves to a sender of its own until all
- * its records are written.
+ * records only. Partitions with the same leader share a sender; a partition that fails moves to a sender of its own until it
+ * has recovered.
  */
 import { TailraceError, isTailraceError } from '@tailrace/errors';
 import type { Producer } from 'kafkajs';
@@ -217,13 +217,17 @@ export class BatchingPublisher implements Publisher {
       owner: {
         settle: (pending, error) => this.#settle(pending, error),
         isolate: (failed) => this.#isolate(failed),
-        moveToLeaders: (pending) => this.#moveToLeaders(pending),
+        moveToLeaders: (pending) => {
+          this.#moveToLeaders(pending);
+          this.#closeIfDone(sender);
+        },
         discard: (producer) => {
           if (producer) this.#discard(producer);
         },
       },
     };
-    return new RecordSender(dependencies, of);
+    const sender = new RecordSender(dependencies, of);
+    return sender;
   }
 
   #isolate(failed: FailedPartitions): void {
@@ -322,6 +326,10 @@ export class BatchingPublisher implements Publisher {
     if (target.pending > 0 || !target.sender) return;
     const { sender } = target;
     target.sender = undefined;
+    this.#closeIfDone(sender);
+  }
+
+  #closeIfDone(sender: Sender): void {
     if (!this.#isolatedSenders.has(sender) || sender.pending.some(({ settled }) => !settled)) return;
     this.#isolatedSenders.delete(sender);
     sender.close();

@@ -48,7 +48,7 @@ interface SenderOwner {
   settle(pending: Pending, error?: unknown): void;
   /** Moves partitions to a sender of their own. */
   isolate(failed: FailedPartitions): void;
-  /** Moves records that were never sent to the senders of their leaders, with all pending records of their partitions. */
+  /** Moves partitions whose pending records were never sent to the senders of their leaders. */
   moveToLeaders(pending: readonly Pending[]): void;
   /** Disconnects a producer in the background. */
   discard(producer: Promise<Producer> | undefined): void;
@@ -60,6 +60,8 @@ const maxRequestRecords = 2_000;
 const retryPauseMs = { first: 100, most: 2_000 };
 /** How long a broker waits for its followers before it answers with the result of each partition. */
 const replicationTimeoutMs = 5_000;
+/** After so many in a row, partitions that failed return to the senders of their leaders. */
+const answersUntilRecovered = 20;
 /** After these errors Kafka has either exactly the batches that were sent, or none of them. */
 const repeatable = new Set<unknown>([
   'REQUEST_TIMED_OUT',
@@ -77,6 +79,7 @@ export class RecordSender implements Sender {
   /** Requests to send before the queue. */
   #retries: (readonly Pending[])[] = [];
   #inFlight: readonly Pending[] = [];
+  #answersInARow = 0;
   #sending = false;
   #scheduled = false;
   /** Ends the wait for others. */
@@ -147,9 +150,11 @@ export class RecordSender implements Sender {
         this.#linger.answered(answeredAt - sentAt, this.#queue.length - before, answeredAt);
         this.#deps.clock.accepted();
         for (const pending of request) this.#deps.owner.settle(pending);
+        this.#answersInARow += 1;
         pauseMs = retryPauseMs.first;
         pause = false;
       } catch (error) {
+        this.#answersInARow = 0;
         pause = this.#handleFailure(request, error, pauseMs);
       }
       this.#inFlight = [];
@@ -193,12 +198,13 @@ export class RecordSender implements Sender {
 
   /** The library may write records twice in a request that goes to two brokers, so all of a request have the same leader. */
   #giveAwayMoved(): void {
+    const hasRecovered = this.#isIsolated && this.#answersInARow >= answersUntilRecovered;
     const leader = this.#leader ?? this.#queue[0]?.target?.leader;
-    const hasMoved = ({ target }: Pending): boolean => target?.leader !== leader;
-    if (!this.#queue.some(hasMoved)) return;
-    const moved = this.#queue.filter(hasMoved);
-    this.#queue = this.#queue.filter((pending) => !hasMoved(pending));
-    this.#deps.owner.moveToLeaders(moved);
+    const leaves = ({ target }: Pending): boolean => hasRecovered || target?.leader !== leader;
+    if (!this.#queue.some(leaves)) return;
+    const leaving = this.#queue.filter(leaves);
+    this.#queue = this.#queue.filter((pending) => !leaves(pending));
+    this.#deps.owner.moveToLeaders(leaving);
   }
 
   async #sendRequest(request: readonly Pending[]): Promise<void> {
