@@ -5,6 +5,8 @@ import path from 'node:path';
 import { Readable } from 'node:stream';
 import test from 'node:test';
 import { styleText } from 'node:util';
+import { TailraceError } from '@tailrace/errors';
+import type { TopicSpec } from '@tailrace/kafka';
 import { MemoryCluster } from '@tailrace/kafka/testing';
 import { simulateTime } from '@tailrace/testing';
 import { runCli } from './run.ts';
@@ -175,4 +177,44 @@ test('topics apply shows what it waits for on a slow new cluster, and then succe
   );
   assert.deepEqual([exitCode, err], [0, []]);
   assert.deepEqual([...progress], ['Waiting for the leaders of 26 new topics', '']);
+});
+
+test('topics apply goes on where a broker is lost at any moment after the first answer', async () => {
+  const cluster = new MemoryCluster();
+  const settings = { env: { KAFKA_BROKERS: 'memory:9092' }, out: () => undefined };
+  const err: string[] = [];
+  let calls = 0;
+  const run = (losesAt: number, ...options: string[]): Promise<number> => {
+    calls = 0;
+    const losing = <Args extends unknown[], Result>(call: (...args: Args) => Promise<Result>) => {
+      return (...args: Args): Promise<Result> => {
+        calls += 1;
+        if (calls !== losesAt) return call(...args);
+        const cause = Object.assign(new Error(), { name: 'KafkaJSConnectionClosedError' });
+        return Promise.reject(new TailraceError('kafka-unavailable', undefined, { cause }));
+      };
+    };
+    return runCli({
+      ...settings,
+      argv: ['topics', 'apply', ...options],
+      err: (line) => err.push(line),
+      connect: (_settings, log, observer) => {
+        const kafka = cluster.connect(log, observer);
+        return {
+          ...kafka,
+          listTopics: losing(() => kafka.listTopics()),
+          describeTopics: losing((topics: readonly string[]) => kafka.describeTopics(topics)),
+          inspectTopics: losing((specs: readonly TopicSpec[]) => kafka.inspectTopics(specs)),
+        };
+      },
+    });
+  };
+  await run(0);
+  assert.equal(await run(0, '--partitions', '8', '--only', 'deliveries'), 0);
+  const needed = calls;
+  assert.ok(needed >= 3, String(needed));
+  for (let losesAt = 1; losesAt <= needed; losesAt += 1) {
+    const partitions = String(8 + losesAt);
+    assert.equal(await run(losesAt, '--partitions', partitions, '--only', 'deliveries'), 0, err.join('\n'));
+  }
 });

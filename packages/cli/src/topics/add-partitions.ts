@@ -3,7 +3,7 @@
  * partition of the next topic, which must exist by then.
  */
 import { TailraceError } from '@tailrace/errors';
-import type { Kafka, Patience, TopicSpec } from '@tailrace/kafka';
+import { patiently, type Kafka, type Patience, type TopicSpec } from '@tailrace/kafka';
 import { partitionGroupOf, partitionGroups, type PartitionGroup, type TopicNames } from '@tailrace/topology';
 
 export interface Growth {
@@ -18,6 +18,8 @@ export interface GrowthOptions {
   readonly partitions: number;
   /** Extends only the topics of this group. */
   readonly only: PartitionGroup | undefined;
+  /** For the topics that there are. */
+  readonly patience: Patience;
   /** Called before the topic is extended. Returns how long that may take. */
   readonly onTopic: (name: string) => Patience;
 }
@@ -30,8 +32,10 @@ type Counts = ReadonlyMap<string, number>;
  * @throws TailraceError `conflict` if topics of a group must be equal, and one of them already has more
  */
 export async function addPartitions(kafka: Kafka, options: GrowthOptions): Promise<Growth[]> {
-  const { partitions, onTopic } = options;
-  const present = await kafka.describeTopics(await kafka.listTopics());
+  const { partitions, patience, onTopic } = options;
+  const present = await patiently(patience, 'the list of topics', async () =>
+    kafka.describeTopics(await kafka.listTopics()),
+  );
   const counts = new Map(Array.from(present, ([name, topic]) => [name, topic.partitions]));
   const order = topicsInOrder(options, [...counts.keys()]);
   for (const group of partitionGroups) checkGroup(group, order, counts, options);

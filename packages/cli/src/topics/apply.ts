@@ -114,6 +114,7 @@ async function createAndExtend(
     specs,
     partitions,
     only,
+    patience: renewPatience(patience),
     onTopic: (name) => {
       terminal.progress(`Adding partitions to ${name}`);
       return renewPatience(patience);
@@ -124,7 +125,10 @@ async function createAndExtend(
     warn(`Set TAILRACE_PARTITIONS to ${partitions} for later runs: it is ${settings.partitions} now.`);
   }
   const created = new Set(reports.filter(({ outcome }) => outcome === 'created').map(({ name }) => name));
-  const after = (await kafka.inspectTopics(specs)).map(({ name, outcome, differences }): AppliedTopic => {
+  const found = await patiently(renewPatience(patience), 'the settings of the topics', () =>
+    kafka.inspectTopics(specs),
+  );
+  const after = found.map(({ name, outcome, differences }): AppliedTopic => {
     const growth = grown.find((topic) => topic.name === name);
     if (growth)
       return { name, outcome: 'grown', differences, partitions: { from: growth.from, to: growth.to } };
