@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import fc from 'fast-check';
 import type { PartitionLimits } from './limits.ts';
 import { Partition } from './partition.ts';
 import { decodeProgress } from './progress.ts';
@@ -70,6 +71,36 @@ test('a partition is full by the finished ranges behind an unfinished record, be
   assert.equal(partition.hasCapacity, false);
   for (const mark of unfinished.splice(0, 1)) partition.finish(mark, 1);
   assert.equal(partition.hasCapacity, true);
+});
+
+test('a commit names what earlier owners finished and this one has not read yet', () => {
+  const owned = fc.record({
+    reads: fc.nat({ max: 60 }),
+    finishes: fc.func<[number], boolean>(fc.boolean()),
+  });
+  fc.assert(
+    fc.property(fc.array(owned, { minLength: 2, maxLength: 5 }), (owners) => {
+      const finished = new Set<number>();
+      let committed: Partition['progress'] = { offset: '0', metadata: '' };
+      for (const { reads, finishes } of owners) {
+        const partition = new Partition('topic', 0, { records: 1_000, bytes: 1_000_000 });
+        const start = Number(committed.offset);
+        partition.start(start, decodeProgress(start, committed.metadata));
+        for (let offset = start; offset < start + reads; offset += 1) {
+          assert.equal(partition.finishedBefore(offset), finished.has(offset), `offset ${offset}`);
+          if (finished.has(offset)) {
+            partition.skipFinished(offset);
+            continue;
+          }
+          const mark = partition.track(offset, 1);
+          if (!finishes(offset)) continue;
+          partition.finish(mark, 1);
+          finished.add(offset);
+        }
+        committed = partition.progress;
+      }
+    }),
+  );
 });
 
 test('the lag counts from the watermark to the end of the partition', () => {

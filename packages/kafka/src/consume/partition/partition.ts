@@ -4,7 +4,7 @@ import type { Progress } from '../../lag/partition-lag.ts';
 import type { FirstRecord } from '../../patches/reading/admin-requests.ts';
 import { encodeProgress, type OffsetRange } from './progress.ts';
 import type { PartitionLimits } from './limits.ts';
-import { Watermark, type Mark } from './watermark.ts';
+import { Watermark, type Mark, type Run } from './watermark.ts';
 
 export class Partition implements Progress {
   readonly topic: string;
@@ -100,8 +100,24 @@ export class Partition implements Progress {
   get progress(): { readonly offset: string; readonly metadata: string } {
     return {
       offset: String(this.committable),
-      metadata: this.#watermark ? encodeProgress(this.#watermark.windowToLastFinished()) : '',
+      metadata: this.#watermark ? encodeProgress(this.#runs(this.#watermark)) : '',
     };
+  }
+
+  /** Up to the last finished one. With what an earlier owner finished of the records that were not received yet. */
+  *#runs(watermark: Watermark): Generator<Run> {
+    const ahead = this.#finishedBefore.filter(({ to }) => to > watermark.next);
+    if (ahead.length === 0) {
+      yield* watermark.windowToLastFinished();
+      return;
+    }
+    yield* watermark.window();
+    let { next } = watermark;
+    for (const { from, to } of ahead) {
+      if (from > next) yield { offset: next, to: from, finished: false };
+      yield { offset: Math.max(from, next), to, finished: true };
+      next = to;
+    }
   }
 
   get uncommitted(): number {
@@ -258,8 +274,7 @@ export class Partition implements Progress {
       missing -= Math.max(0, Math.min(to, first) - Math.max(from, this.next));
     }
     this.skipTo(first);
-    // A commit would forget the ranges above. Without it, the next owner counts these records again.
-    if (this.#finishedBefore.every(({ to }) => to <= first)) this.#changed();
+    this.#changed();
     return missing;
   }
 
