@@ -238,8 +238,8 @@ export class BatchingPublisher implements Publisher {
 
   #moveToLeaders(moved: readonly Pending[]): void {
     for (const pending of moved) {
-      const { target } = pending;
-      if (!target) continue;
+      const { target, settled } = pending;
+      if (!target || settled) continue;
       target.sender = this.#senderOf(target.leader);
       target.sender.add(pending);
     }
