@@ -2,8 +2,8 @@
 import type { Task } from './task.ts';
 
 export class TaskQueue {
-  /** Tasks before `#head` have been taken. */
-  #tasks: Task[] = [];
+  /** Those before `#head` have been taken. None of them is kept: with a task goes everything that was fetched with it. */
+  #tasks: (Task | undefined)[] = [];
   #head = 0;
   #bytes = 0;
 
@@ -27,10 +27,11 @@ export class TaskQueue {
   takeFirst(): Task | undefined {
     const task = this.first;
     if (!task) return undefined;
+    this.#tasks[this.#head] = undefined;
     this.#head += 1;
     this.#bytes -= task.bytes;
-    // Removing the first item of an array is slow, so taken tasks are removed many at a time.
-    if (this.#head >= 256 && this.#head * 2 >= this.#tasks.length) {
+    // Removing the first item of an array is slow, so their places are removed many at a time.
+    if (this.count === 0 || (this.#head >= 256 && this.#head * 2 >= this.#tasks.length)) {
       this.#tasks.splice(0, this.#head);
       this.#head = 0;
     }
@@ -46,7 +47,7 @@ export class TaskQueue {
 
   /** Removes and returns all tasks whose partition was revoked. */
   takeRevoked(): readonly Task[] {
-    const waiting = this.#tasks.slice(this.#head);
+    const waiting = this.#tasks.slice(this.#head).filter((task) => task !== undefined);
     const revoked = waiting.filter((task) => task.revoked);
     if (revoked.length > 0) {
       this.#tasks = waiting.filter((task) => !task.revoked);
