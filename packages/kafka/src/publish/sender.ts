@@ -92,11 +92,10 @@ export class RecordSender implements Sender {
       this.#leader = of.leader;
       return;
     }
-    const failed = of;
-    this.#producer = failed.producer;
-    this.#retries = [...failed.requests];
-    this.#queue = [...failed.queue];
-    void this.#send(failed.pause);
+    this.#producer = of.producer;
+    this.#retries = [...of.requests];
+    this.#queue = [...of.queue];
+    void this.#send(of.pause);
   }
 
   get #isIsolated(): boolean {
@@ -184,7 +183,7 @@ export class RecordSender implements Sender {
       if (retry.some(isOpen)) return retry;
       this.#discard();
     }
-    this.#giveAwayMoved();
+    this.#giveAway();
     let bytes = 0;
     let count = 0;
     for (const pending of this.#queue) {
@@ -196,8 +195,11 @@ export class RecordSender implements Sender {
     return request.length > 0 || this.#queue.length === 0 ? request : this.#nextRequest();
   }
 
-  /** The library may write records twice in a request that goes to two brokers, so all of a request have the same leader. */
-  #giveAwayMoved(): void {
+  /**
+   * Gives away partitions that have recovered, and those that another broker leads now: the library may write records twice in a request
+   * that goes to two brokers.
+   */
+  #giveAway(): void {
     const hasRecovered = this.#isIsolated && this.#answersInARow >= answersUntilRecovered;
     const leader = this.#leader ?? this.#queue[0]?.target?.leader;
     const leaves = ({ target }: Pending): boolean => hasRecovered || target?.leader !== leader;
