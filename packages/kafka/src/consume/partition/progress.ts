@@ -2,8 +2,12 @@
  * Encodes which records above a committed offset are finished. The text is stored in the metadata of the committed offset,
  * so that a slow record does not cause all finished records behind it to be repeated after a crash.
  *
- * Format: `f1:`, then in base64 the lengths of runs of offsets as variable-length integers. Runs alternate between
- * unfinished and finished, beginning with an unfinished run at the committed offset.
+ * Formats, both in base64:
+ *
+ * - `f1:` the lengths of runs of offsets as variable-length integers. Runs alternate between unfinished and finished, beginning
+ *   with an unfinished run at the committed offset.
+ * - `f2:` a bit for each offset from the committed one on, lowest bit first. Only where the runs do not fit: the release before
+ *   does not know it, and repeats.
  */
 import type { Run } from './watermark.ts';
 
@@ -13,10 +17,10 @@ export interface OffsetRange {
   readonly to: number;
 }
 
-const prefix = 'f1:';
+const [runsPrefix, bitsPrefix] = ['f1:', 'f2:'];
 /** The broker's default for `offset.metadata.max.bytes` is 4,096. */
 const maxTextLength = 4_000;
-const maxBytes = Math.floor(((maxTextLength - prefix.length) * 3) / 4) - 3;
+const maxBytes = Math.floor(((maxTextLength - runsPrefix.length) * 3) / 4) - 3;
 
 /**
  * Leaves out the highest offsets if the text would be too long for Kafka. These may be repeated.
@@ -24,11 +28,21 @@ const maxBytes = Math.floor(((maxTextLength - prefix.length) * 3) / 4) - 3;
  * @param window runs in the order of their offsets, of which the first is unfinished
  */
 export function encodeProgress(window: Iterable<Run>): string {
+  const runs = [...window];
+  const lengths = lengthsOf(runs);
+  const start = runs[0]?.offset ?? 0;
+  const bitsEnd = start + maxBytes * 8;
+  if (lengths.end >= Math.min(bitsEnd, runs.at(-1)?.to ?? 0)) return textOf(runsPrefix, lengths.bytes);
+  return textOf(bitsPrefix, bitsOf(runs, start, bitsEnd));
+}
+
+/** Up to the offset `end`. */
+function lengthsOf(runs: readonly Run[]): { readonly bytes: readonly number[]; readonly end: number } {
   const bytes: number[] = [];
   let finished = false;
   let runLength = 0;
   let next: number | undefined;
-  for (const run of window) {
+  for (const run of runs) {
     const gap = next === undefined ? 0 : run.offset - next;
     const length = run.to - run.offset;
     next = run.to;
@@ -36,23 +50,37 @@ export function encodeProgress(window: Iterable<Run>): string {
       runLength += gap + length;
       continue;
     }
-    if (bytes.length > maxBytes - 10) return finishedText(bytes);
+    if (bytes.length > maxBytes - 10) return { bytes, end: run.offset };
     // A gap is added to the run before it: it has no records that could be repeated.
     pushVarint(bytes, runLength + gap);
     finished = run.finished;
     runLength = length;
   }
   if (finished) pushVarint(bytes, runLength);
-  return finishedText(bytes);
+  return { bytes, end: next ?? 0 };
+}
+
+function bitsOf(runs: readonly Run[], start: number, end: number): Buffer {
+  const bits = Buffer.alloc(maxBytes);
+  for (const run of runs) {
+    if (!run.finished) continue;
+    for (let place = run.offset - start; place < Math.min(run.to, end) - start; place += 1) {
+      bits.writeUInt8(bits.readUInt8(place >> 3) | (1 << (place & 7)), place >> 3);
+    }
+  }
+  return bits;
 }
 
 /** The finished ranges above `committed`; none if another program wrote the text. */
 export function decodeProgress(committed: number, text: string | null | undefined): OffsetRange[] {
-  if (!text?.startsWith(prefix)) return [];
+  const format = text?.slice(0, runsPrefix.length);
+  const bytes = Buffer.from(text?.slice(runsPrefix.length) ?? '', 'base64');
+  if (format === bitsPrefix) return rangesIn(bytes, committed);
+  if (format !== runsPrefix) return [];
   const ranges: OffsetRange[] = [];
   let offset = committed;
   let finished = false;
-  for (const length of varints(Buffer.from(text.slice(prefix.length), 'base64'))) {
+  for (const length of varints(bytes)) {
     if (finished && length > 0) ranges.push({ from: offset, to: offset + length });
     offset += length;
     finished = !finished;
@@ -60,7 +88,21 @@ export function decodeProgress(committed: number, text: string | null | undefine
   return ranges;
 }
 
-function finishedText(bytes: readonly number[]): string {
+function rangesIn(bits: Buffer, start: number): OffsetRange[] {
+  const ranges: OffsetRange[] = [];
+  let from: number | undefined;
+  for (let place = 0; place <= bits.length * 8; place += 1) {
+    const isFinished = (((bits[place >> 3] ?? 0) >> (place & 7)) & 1) === 1;
+    if (isFinished) from ??= start + place;
+    else if (from !== undefined) {
+      ranges.push({ from, to: start + place });
+      from = undefined;
+    }
+  }
+  return ranges;
+}
+
+function textOf(prefix: string, bytes: readonly number[] | Buffer): string {
   return bytes.length === 0 ? '' : prefix + Buffer.from(bytes).toString('base64');
 }
 
