@@ -4,6 +4,7 @@ export type { NewPartition } from './consume/assignment.ts';
 export type { Consumption } from './consume/consumption.ts';
 export type { ConsumeOptions } from './consume/options.ts';
 export type { PartitionLimits } from './consume/partition/limits.ts';
+export { isInside } from './consume/partition/progress.ts';
 export type { OwnedPartition, PartitionLag, PartitionState } from './consume/reports.ts';
 export type { DueRecord, TrackedRecord, Work } from './consume/partition/tracked-record.ts';
 export type { ExclusivePublisher, ExclusiveRecord } from './publish/exclusive-publisher.ts';

@@ -18,7 +18,7 @@ type RequestFate = 'answered' | 'lost' | 'lost after it was written';
 
 interface Faults {
   readonly partition: (topic: string, partition: number) => Fate;
-  readonly request: () => RequestFate;
+  readonly request: (partitions: ReadonlySet<number | undefined>) => RequestFate;
   /** Until when an answer takes. */
   readonly answer?: () => Promise<unknown>;
   readonly disconnect?: () => Promise<undefined>;
@@ -57,7 +57,8 @@ function openPublisher(
       topicMessages: { topic: string; messages: WireMessage[] }[];
     }) => {
       await faults.answer?.();
-      const fate = faults.request();
+      const messages = topicMessages.flatMap((topic) => topic.messages);
+      const fate = faults.request(new Set(messages.map(({ partition }) => partition)));
       if (fate === 'lost') return Promise.reject(new TailraceError('kafka-unavailable'));
       const results: (PartitionResult & { topicName: string })[] = [];
       const sequences: [{ library: number }, number][] = [];
@@ -239,6 +240,58 @@ describe('a publisher', () => {
     assert.equal(openProducers(), 1);
     await Promise.all(published);
     await publisher.close();
+  });
+
+  test('partitions that have moved do not wait for one whose leader is gone, also when they have recovered', async () => {
+    const leaders = [1, 1, 1];
+    const isGone = (): boolean => leaders[0] === 1;
+    const { publisher, logs } = openPublisher(
+      {
+        partition: () => 'written',
+        request: (partitions) => (partitions.has(0) && isGone() ? 'lost' : 'answered'),
+        answer: setImmediate,
+      },
+      {},
+      leaders,
+    );
+    const publish = (partition: number): Promise<void> =>
+      publisher.publish({ topic: 'a', partition, key: 'k', value: 'v' });
+    const failing = publish(0);
+    const inItsRequest = Array.from({ length: 60_000 }, () => publish(1));
+    await setImmediate();
+    const behindIt = publish(2);
+    leaders.splice(1, 2, 2, 2);
+    await Promise.all([behindIt, ...inItsRequest]);
+    assert.equal(logs.get('a/0'), undefined);
+    leaders[0] = 2;
+    await failing;
+    await publisher.close();
+  });
+
+  test('a record that was rejected in flight takes no sender for the next one', async (t) => {
+    const answered = Promise.withResolvers<undefined>();
+    const fates: Fate[] = ['written, and an error', 'written, and an error'];
+    const { publisher, openProducers } = openPublisher(
+      {
+        partition: () => fates.shift() ?? 'written',
+        request: () => 'answered',
+        answer: () => answered.promise,
+      },
+      { giveUpAfterMs: 400 },
+    );
+    const publish = (partition: number): Promise<void> =>
+      publisher.publish({ topic: 'a', partition, key: 'k', value: 'v' });
+    const early = publish(0);
+    // So that it is not overdue.
+    const clock = t.mock.method(performance, 'now', () => 1e15);
+    const late = publish(1);
+    clock.mock.restore();
+    await assert.rejects(early);
+    answered.resolve(undefined);
+    await late;
+    await publish(0);
+    await publisher.close();
+    assert.equal(openProducers(), 0);
   });
 
   test('rejects only the record that is too large for its topic', async () => {

@@ -233,16 +233,18 @@ export class BatchingPublisher implements Publisher {
   #isolate(failed: FailedPartitions): void {
     const sender = this.#openSender(failed, 0);
     this.#isolatedSenders.add(sender);
-    for (const { target } of sender.pending) if (target) target.sender = sender;
+    for (const { target, settled } of sender.pending) if (target && !settled) target.sender = sender;
   }
 
   #moveToLeaders(moved: readonly Pending[]): void {
-    for (const pending of moved) {
-      const { target, settled } = pending;
-      if (!target || settled) continue;
+    const open = moved.filter(({ settled }) => !settled);
+    for (const target of new Set(open.map((pending) => pending.target))) {
+      if (!target) continue;
+      // It may be out of date: it was set when the last record was added.
+      target.leader = this.#deps.layouts.known(target.topic)?.leaders[target.partition] ?? target.leader;
       target.sender = this.#senderOf(target.leader);
-      target.sender.add(pending);
     }
+    for (const pending of open) pending.target?.sender?.add(pending);
   }
 
   #discard(producer: Promise<Producer>): void {

@@ -178,12 +178,12 @@ export class RecordSender implements Sender {
 
   /** The pending records, up to the limits of a request; empty if there are none. */
   #nextRequest(): readonly Pending[] {
+    this.#giveAway();
     for (let retry = this.#retries.shift(); retry; retry = this.#retries.shift()) {
       // Includes records that were rejected: under the same sequence numbers Kafka expects the same batches.
       if (retry.some(isOpen)) return retry;
       this.#discard();
     }
-    this.#giveAway();
     let bytes = 0;
     let count = 0;
     for (const pending of this.#queue) {
@@ -197,14 +197,19 @@ export class RecordSender implements Sender {
 
   /**
    * Gives away partitions that have recovered, and those that another broker leads now: the library may write records twice in a request
-   * that goes to two brokers.
+   * that goes to two brokers. Not those of which a request is repeated.
    */
   #giveAway(): void {
+    const repeated = new Set(this.#retries.flat().map(({ target }) => target));
     const hasRecovered = this.#isIsolated && this.#answersInARow >= answersUntilRecovered;
     const leader = this.#leader ?? this.#queue[0]?.target?.leader;
-    const leaves = ({ target }: Pending): boolean => hasRecovered || target?.leader !== leader;
-    if (!this.#queue.some(leaves)) return;
+    // While a request fails, what is behind it may not have been looked at since its leader moved.
+    const leaderOf = (pending: Pending): number | undefined =>
+      repeated.size > 0 ? this.#leaderOf(pending) : pending.target?.leader;
+    const leaves = (pending: Pending): boolean =>
+      !repeated.has(pending.target) && (hasRecovered || leaderOf(pending) !== leader);
     const leaving = this.#queue.filter(leaves);
+    if (leaving.length === 0) return;
     this.#queue = this.#queue.filter((pending) => !leaves(pending));
     this.#deps.owner.moveToLeaders(leaving);
   }

@@ -9,7 +9,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ConfigView } from '@tailrace/config';
 import { readCall } from '@tailrace/events';
-import type { ConsumedRecord, Kafka, NewPartition } from '@tailrace/kafka';
+import { isInside, type ConsumedRecord, type Kafka, type NewPartition } from '@tailrace/kafka';
 import type { FrameReader } from '@tailrace/registry';
 import { contentHashOf, lookUpSource, readRecord, storedContentHash } from '@tailrace/routing';
 import type { Log } from '@tailrace/service';
@@ -134,8 +134,7 @@ async function rangesOf(
     start = Math.max(start, next - maxIds, beginning);
     const end = finished.at(-1)?.to ?? next;
     if (start >= end) continue;
-    const wasFinished = (offset: number): boolean =>
-      offset < next || finished.some(({ from, to }) => from <= offset && offset < to);
+    const wasFinished = (offset: number): boolean => offset < next || isInside(offset, finished);
     ranges.set(partition, { partition, start, end, rejected: new Uint8Array(end - start), wasFinished });
   }
   return ranges;

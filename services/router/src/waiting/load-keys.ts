@@ -1,5 +1,5 @@
 /** Loads the keys that wait in partitions that are new to this router, before it receives the first record of their keys. */
-import type { ConsumedRecord, Kafka, NewPartition } from '@tailrace/kafka';
+import { isInside, type ConsumedRecord, type Kafka, type NewPartition } from '@tailrace/kafka';
 import { waitingPlaceOf } from '@tailrace/records';
 import type { KeyHash } from './keys.ts';
 import type { WaitingPartition } from './waiting-partition.ts';
@@ -32,7 +32,7 @@ export async function loadKeys(
     for (const record of records) {
       const position = waitingPlaceOf(record);
       const ranges = finished.get(record.partition) ?? [];
-      if (!position || ranges.some(({ from, to }) => from <= record.offset && record.offset < to)) continue;
+      if (!position || isInside(record.offset, ranges)) continue;
       partitions.get(record.partition)?.addFound(keyOf(record), position.offset);
       waiting += 1;
     }

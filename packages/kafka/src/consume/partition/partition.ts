@@ -2,7 +2,7 @@
 import { KnownEnds } from '../../lag/known-ends.ts';
 import type { Progress } from '../../lag/partition-lag.ts';
 import type { FirstRecord } from '../../patches/reading/admin-requests.ts';
-import { encodeProgress, type OffsetRange } from './progress.ts';
+import { encodeProgress, isInside, type OffsetRange } from './progress.ts';
 import type { PartitionLimits } from './limits.ts';
 import { Watermark, type Mark, type Run } from './watermark.ts';
 
@@ -28,8 +28,9 @@ export class Partition implements Progress {
   #committingSince: number | undefined;
   /** Finished work that no commit includes before its trace is written, and when it finished; oldest first. */
   readonly #held = new Map<Mark, number>();
-  /** Ranges that an earlier owner finished above its watermark. Ranges that were skipped are removed. */
+  /** Ranges that an earlier owner finished above its watermark, of which so many were passed. */
   #finishedBefore: readonly OffsetRange[] = [];
+  #passed = 0;
   readonly ends = new KnownEnds();
   /** The timestamp of the last record that was received. */
   lastTimestamp: number | undefined;
@@ -45,6 +46,7 @@ export class Partition implements Progress {
     this.#watermark = new Watermark(offset);
     this.#begin = offset;
     this.#finishedBefore = finishedBefore;
+    this.#passed = 0;
   }
 
   /** Sets the offset that it will begin with, before it is prepared. */
@@ -106,7 +108,7 @@ export class Partition implements Progress {
 
   /** Up to the last finished one. With what an earlier owner finished of the records that were not received yet. */
   *#runs(watermark: Watermark): Generator<Run> {
-    const ahead = this.#finishedBefore.filter(({ to }) => to > watermark.next);
+    const ahead = this.#finishedBefore.slice(this.#passed).filter(({ to }) => to > watermark.next);
     if (ahead.length === 0) {
       yield* watermark.windowToLastFinished();
       return;
@@ -244,10 +246,8 @@ export class Partition implements Progress {
 
   /** Whether an earlier owner finished the record at `offset`. Call it with rising offsets. */
   finishedBefore(offset: number): boolean {
-    while ((this.#finishedBefore[0]?.to ?? Infinity) <= offset) {
-      this.#finishedBefore = this.#finishedBefore.slice(1);
-    }
-    return (this.#finishedBefore[0]?.from ?? Infinity) <= offset;
+    while ((this.#finishedBefore[this.#passed]?.to ?? Infinity) <= offset) this.#passed += 1;
+    return (this.#finishedBefore[this.#passed]?.from ?? Infinity) <= offset;
   }
 
   /** Returns whether records from `committable` on were finished at the time of this call. */
@@ -288,15 +288,4 @@ export class Partition implements Progress {
     this.#unfinished = 0;
     this.#unfinishedBytes = 0;
   }
-}
-
-/** Whether one of the sorted ranges contains the offset. */
-function isInside(offset: number, ranges: readonly OffsetRange[]): boolean {
-  let [low, high] = [0, ranges.length];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((ranges[middle]?.to ?? Infinity) <= offset) low = middle + 1;
-    else high = middle;
-  }
-  return (ranges[low]?.from ?? Infinity) <= offset;
 }

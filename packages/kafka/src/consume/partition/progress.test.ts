@@ -67,6 +67,23 @@ test('long ranges are named as far as their lengths fit, where the bits of their
   assert.equal(decodeProgress(7, encodeProgress(watermark.window())).length, count);
 });
 
+test('a long range at the end of what fits is named too', () => {
+  for (let gaps = 1_490; gaps < 1_500; gaps += 1) {
+    const long = { offset: 2 * gaps + 1, to: 24_500, finished: true };
+    const odd = Array.from({ length: 2 * gaps }, (_, offset) => ({
+      offset,
+      to: offset + 1,
+      finished: offset % 2 === 1,
+    }));
+    const [first, second] = [long.offset - 1, long.to];
+    const unfinished = [first, second].map((offset) => ({ offset, to: offset + 1, finished: false }));
+    const last = { offset: second + 1, to: second + 2, finished: true };
+    const runs = [...odd, ...unfinished.slice(0, 1), long, ...unfinished.slice(1), last];
+    const count = decodeProgress(0, encodeProgress(runs)).reduce((sum, { from, to }) => sum + to - from, 0);
+    assert.ok(count > 22_000, `${count} named behind ${gaps} gaps`);
+  }
+});
+
 test('the text is empty if nothing is finished above the watermark', () => {
   const watermark = new Watermark(5);
   watermark.track(5);

@@ -28,12 +28,24 @@ const maxBytes = Math.floor(((maxTextLength - runsPrefix.length) * 3) / 4) - 3;
  * @param window runs in the order of their offsets, of which the first is unfinished
  */
 export function encodeProgress(window: Iterable<Run>): string {
-  const runs = [...window];
+  const runs = namedRuns(window);
   const lengths = lengthsOf(runs);
   const start = runs[0]?.offset ?? 0;
   const bitsEnd = start + maxBytes * 8;
   if (lengths.end >= Math.min(bitsEnd, runs.at(-1)?.to ?? 0)) return textOf(runsPrefix, lengths.bytes);
   return textOf(bitsPrefix, bitsOf(runs, start, bitsEnd));
+}
+
+/** Those that one of the formats may have room for. */
+function namedRuns(window: Iterable<Run>): readonly Run[] {
+  const runs: Run[] = [];
+  let changes = 0;
+  for (const run of window) {
+    if (run.finished !== runs.at(-1)?.finished) changes += 1;
+    if (changes > maxBytes && run.offset - (runs[0]?.offset ?? 0) >= maxBytes * 8) break;
+    runs.push(run);
+  }
+  return runs;
 }
 
 /** Up to the offset `end`. */
@@ -50,7 +62,10 @@ function lengthsOf(runs: readonly Run[]): { readonly bytes: readonly number[]; r
       runLength += gap + length;
       continue;
     }
-    if (bytes.length > maxBytes - 10) return { bytes, end: run.offset };
+    if (bytes.length > maxBytes - 10) {
+      if (finished) pushVarint(bytes, runLength);
+      return { bytes, end: run.offset };
+    }
     // A gap is added to the run before it: it has no records that could be repeated.
     pushVarint(bytes, runLength + gap);
     finished = run.finished;
@@ -60,12 +75,12 @@ function lengthsOf(runs: readonly Run[]): { readonly bytes: readonly number[]; r
   return { bytes, end: next ?? 0 };
 }
 
-function bitsOf(runs: readonly Run[], start: number, end: number): Buffer {
-  const bits = Buffer.alloc(maxBytes);
+function bitsOf(runs: readonly Run[], start: number, end: number): Uint8Array {
+  const bits = new Uint8Array(maxBytes);
   for (const run of runs) {
     if (!run.finished) continue;
     for (let place = run.offset - start; place < Math.min(run.to, end) - start; place += 1) {
-      bits.writeUInt8(bits.readUInt8(place >> 3) | (1 << (place & 7)), place >> 3);
+      bits[place >> 3] = (bits[place >> 3] ?? 0) | (1 << (place & 7));
     }
   }
   return bits;
@@ -88,6 +103,17 @@ export function decodeProgress(committed: number, text: string | null | undefine
   return ranges;
 }
 
+/** Whether one of the sorted ranges contains the offset. */
+export function isInside(offset: number, ranges: readonly OffsetRange[]): boolean {
+  let [low, high] = [0, ranges.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((ranges[middle]?.to ?? Infinity) <= offset) low = middle + 1;
+    else high = middle;
+  }
+  return (ranges[low]?.from ?? Infinity) <= offset;
+}
+
 function rangesIn(bits: Buffer, start: number): OffsetRange[] {
   const ranges: OffsetRange[] = [];
   let from: number | undefined;
@@ -102,7 +128,7 @@ function rangesIn(bits: Buffer, start: number): OffsetRange[] {
   return ranges;
 }
 
-function textOf(prefix: string, bytes: readonly number[] | Buffer): string {
+function textOf(prefix: string, bytes: readonly number[] | Uint8Array): string {
   return bytes.length === 0 ? '' : prefix + Buffer.from(bytes).toString('base64');
 }
 
