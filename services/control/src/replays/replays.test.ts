@@ -200,7 +200,11 @@ describe('replays', { concurrency: true }, () => {
       (found) => found === undefined,
     );
     assert.deepEqual(replayedIds(cluster), ids('crm', 1));
-    assert.deepEqual(await other.all(), []);
+    // It may have taken over one of which it hears nothing.
+    await eventually(
+      () => other.all(),
+      (all) => all.length === 0,
+    );
   });
 
   test('a record of an earlier term is ignored', async (t) => {
