@@ -10,11 +10,9 @@ import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
 import { Worker } from 'node:worker_threads';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
 import type { Sender } from '@tailrace/webhook';
-import { eventually } from '@tailrace/testing';
+import { collectGarbage, eventually } from '@tailrace/testing';
 import * as answers from '../support/receivers/answers.ts';
 import { startReceiver } from '../support/receivers/receiver.ts';
 import {
@@ -268,8 +266,6 @@ test('two hundred concurrent misbehaving responses stay within the memory limit 
   // Warm-up: one-time allocations are not measured.
   await postAll(openSender(t, { timeoutMs: briefMs }), 4);
   // Collect garbage first, so that only retained memory counts.
-  setFlagsFromString('--expose-gc');
-  const collectGarbage = runInNewContext('gc') as () => void;
   const used = (): number => {
     collectGarbage();
     const { heapUsed, external } = process.memoryUsage();

@@ -1,14 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
-import { eventually, simulateTime } from '@tailrace/testing';
+import { simulateTime, untilCollected } from '@tailrace/testing';
 import type { TrackedRecord } from './consume/partition/tracked-record.ts';
 import type { Kafka } from './kafka.ts';
 import { MemoryCluster } from './testing/cluster.ts';
-
-setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc') as () => void;
 
 test('a consumer that is still joining when its client closes leaves the group', async () => {
   const cluster = new MemoryCluster();
@@ -59,13 +54,7 @@ test('a client of Kafka keeps nothing of what was closed', async () => {
     return resources.map((resource) => new WeakRef(resource));
   };
   const closed = await openAndClose();
-  await eventually(
-    () => {
-      collectGarbage();
-      return closed.filter((reference) => reference.deref() !== undefined).length;
-    },
-    (left) => left === 0,
-  );
+  await untilCollected(closed);
   await kafka.close();
 });
 

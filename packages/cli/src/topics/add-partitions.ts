@@ -3,7 +3,7 @@
  * partition of the next topic, which must exist by then.
  */
 import { TailraceError } from '@tailrace/errors';
-import { patiently, type Kafka, type Patience, type TopicSpec } from '@tailrace/kafka';
+import { patiently, renewPatience, type Kafka, type Patience, type TopicSpec } from '@tailrace/kafka';
 import { partitionGroupOf, partitionGroups, type PartitionGroup, type TopicNames } from '@tailrace/topology';
 
 export interface Growth {
@@ -18,10 +18,10 @@ export interface GrowthOptions {
   readonly partitions: number;
   /** Extends only the topics of this group. */
   readonly only: PartitionGroup | undefined;
-  /** For the topics that there are. */
+  /** How long each step may take. */
   readonly patience: Patience;
-  /** Called before the topic is extended. Returns how long that may take. */
-  readonly onTopic: (name: string) => Patience;
+  /** Called before the topic is extended. */
+  readonly onTopic: (name: string) => void;
 }
 
 type Counts = ReadonlyMap<string, number>;
@@ -33,7 +33,7 @@ type Counts = ReadonlyMap<string, number>;
  */
 export async function addPartitions(kafka: Kafka, options: GrowthOptions): Promise<Growth[]> {
   const { partitions, patience, onTopic } = options;
-  const present = await patiently(patience, 'the list of topics', async () =>
+  const present = await patiently(renewPatience(patience), 'the list of topics', async () =>
     kafka.describeTopics(await kafka.listTopics()),
   );
   const counts = new Map(Array.from(present, ([name, topic]) => [name, topic.partitions]));
@@ -43,7 +43,8 @@ export async function addPartitions(kafka: Kafka, options: GrowthOptions): Promi
   for (const name of order) {
     const from = counts.get(name) ?? partitions;
     if (from >= partitions) continue;
-    await kafka.addPartitions(name, partitions, onTopic(name));
+    onTopic(name);
+    await kafka.addPartitions(name, partitions, renewPatience(patience));
     grown.push({ name, from, to: partitions });
   }
   return grown;

@@ -114,11 +114,8 @@ async function createAndExtend(
     specs,
     partitions,
     only,
-    patience: renewPatience(patience),
-    onTopic: (name) => {
-      terminal.progress(`Adding partitions to ${name}`);
-      return renewPatience(patience);
-    },
+    patience,
+    onTopic: (name) => terminal.progress(`Adding partitions to ${name}`),
   });
   terminal.progress('');
   if (allTopics && partitions !== settings.partitions) {

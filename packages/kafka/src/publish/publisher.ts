@@ -12,7 +12,14 @@ import { topicMissing } from './answer.ts';
 import { RecordSender, type SenderDependencies } from './sender.ts';
 import type { TopicLayout, TopicLayouts } from './layouts.ts';
 import { partitionOfKey } from './murmur2.ts';
-import type { FailedPartitions, Pending, Sender, SendersPartitions, Target } from './pending.ts';
+import {
+  isOpen,
+  type FailedPartitions,
+  type Pending,
+  type Sender,
+  type SendersPartitions,
+  type Target,
+} from './pending.ts';
 
 export interface PublisherOptions {
   /** How long a record may wait for others where that pays. 0 (the default) sends at the end of the turn of the event loop. */
@@ -233,11 +240,11 @@ export class BatchingPublisher implements Publisher {
   #isolate(failed: FailedPartitions): void {
     const sender = this.#openSender(failed, 0);
     this.#isolatedSenders.add(sender);
-    for (const { target, settled } of sender.pending) if (target && !settled) target.sender = sender;
+    for (const { target } of sender.pending.filter(isOpen)) if (target) target.sender = sender;
   }
 
   #moveToLeaders(moved: readonly Pending[]): void {
-    const open = moved.filter(({ settled }) => !settled);
+    const open = moved.filter(isOpen);
     for (const target of new Set(open.map((pending) => pending.target))) {
       if (!target) continue;
       // It may be out of date: it was set when the last record was added.
@@ -276,7 +283,7 @@ export class BatchingPublisher implements Publisher {
         failure = error;
         return undefined;
       });
-      const waiting = (this.#waiting.get(topic) ?? []).filter(({ settled }) => !settled);
+      const waiting = (this.#waiting.get(topic) ?? []).filter(isOpen);
       const left = layout ? waiting.filter((pending) => !this.#enqueue(pending, layout)) : waiting;
       if (left.length === 0) {
         this.#waiting.delete(topic);
@@ -332,7 +339,7 @@ export class BatchingPublisher implements Publisher {
   }
 
   #closeIfDone(sender: Sender): void {
-    if (!this.#isolatedSenders.has(sender) || sender.pending.some(({ settled }) => !settled)) return;
+    if (!this.#isolatedSenders.has(sender) || sender.pending.some(isOpen)) return;
     this.#isolatedSenders.delete(sender);
     sender.close();
   }

@@ -4,13 +4,11 @@ import type { IncomingMessage } from 'node:http';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import type { Source } from '@tailrace/config';
 import { TailraceError, type ErrorCode } from '@tailrace/errors';
 import type { OutgoingRecord } from '@tailrace/kafka';
 import { createMetrics, trustProxies } from '@tailrace/service';
-import { simulateTime } from '@tailrace/testing';
+import { collectGarbage, simulateTime } from '@tailrace/testing';
 import { createAcceptor } from '../calls/accept.ts';
 import { createMemoryBudget } from '../memory/budget.ts';
 import { createIngestMetrics } from '../metrics.ts';
@@ -22,9 +20,6 @@ import { trackingRoutes } from './tracking.ts';
 
 const web: Source = { id: 'web', writeKeys: ['wk_web'], enabled: true };
 const none = (): void => undefined;
-
-setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc') as () => void;
 
 function heapBytes(): number {
   collectGarbage();

@@ -28,9 +28,8 @@ export class Partition implements Progress {
   #committingSince: number | undefined;
   /** Finished work that no commit includes before its trace is written, and when it finished; oldest first. */
   readonly #held = new Map<Mark, number>();
-  /** Ranges that an earlier owner finished above its watermark, of which so many were passed. */
+  /** Ranges that an earlier owner finished above its watermark. */
   #finishedBefore: readonly OffsetRange[] = [];
-  #passed = 0;
   readonly ends = new KnownEnds();
   /** The timestamp of the last record that was received. */
   lastTimestamp: number | undefined;
@@ -46,7 +45,6 @@ export class Partition implements Progress {
     this.#watermark = new Watermark(offset);
     this.#begin = offset;
     this.#finishedBefore = finishedBefore;
-    this.#passed = 0;
   }
 
   /** Sets the offset that it will begin with, before it is prepared. */
@@ -108,7 +106,7 @@ export class Partition implements Progress {
 
   /** Up to the last finished one. With what an earlier owner finished of the records that were not received yet. */
   *#runs(watermark: Watermark): Generator<Run> {
-    const ahead = this.#finishedBefore.slice(this.#passed).filter(({ to }) => to > watermark.next);
+    const ahead = this.#finishedBefore.filter(({ to }) => to > watermark.next);
     if (ahead.length === 0) {
       yield* watermark.windowToLastFinished();
       return;
@@ -244,10 +242,9 @@ export class Partition implements Progress {
     this.#finishedSince = Math.min(this.#finishedSince ?? Infinity, since);
   }
 
-  /** Whether an earlier owner finished the record at `offset`. Call it with rising offsets. */
+  /** Whether an earlier owner finished the record at `offset`. */
   finishedBefore(offset: number): boolean {
-    while ((this.#finishedBefore[this.#passed]?.to ?? Infinity) <= offset) this.#passed += 1;
-    return (this.#finishedBefore[this.#passed]?.from ?? Infinity) <= offset;
+    return isInside(offset, this.#finishedBefore);
   }
 
   /** Returns whether records from `committable` on were finished at the time of this call. */

@@ -21,6 +21,7 @@ const [runsPrefix, bitsPrefix] = ['f1:', 'f2:'];
 /** The broker's default for `offset.metadata.max.bytes` is 4,096. */
 const maxTextLength = 4_000;
 const maxBytes = Math.floor(((maxTextLength - runsPrefix.length) * 3) / 4) - 3;
+const maxBits = maxBytes * 8;
 
 /**
  * Leaves out the highest offsets if the text would be too long for Kafka. These may be repeated.
@@ -31,7 +32,7 @@ export function encodeProgress(window: Iterable<Run>): string {
   const runs = namedRuns(window);
   const lengths = lengthsOf(runs);
   const start = runs[0]?.offset ?? 0;
-  const bitsEnd = start + maxBytes * 8;
+  const bitsEnd = start + maxBits;
   if (lengths.end >= Math.min(bitsEnd, runs.at(-1)?.to ?? 0)) return textOf(runsPrefix, lengths.bytes);
   return textOf(bitsPrefix, bitsOf(runs, start, bitsEnd));
 }
@@ -42,7 +43,7 @@ function namedRuns(window: Iterable<Run>): readonly Run[] {
   let changes = 0;
   for (const run of window) {
     if (run.finished !== runs.at(-1)?.finished) changes += 1;
-    if (changes > maxBytes && run.offset - (runs[0]?.offset ?? 0) >= maxBytes * 8) break;
+    if (changes > maxBytes && run.offset - (runs[0]?.offset ?? 0) >= maxBits) break;
     runs.push(run);
   }
   return runs;

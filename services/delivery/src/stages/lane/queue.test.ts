@@ -1,13 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
-import { eventually } from '@tailrace/testing';
+import { untilCollected } from '@tailrace/testing';
 import { TaskQueue } from './queue.ts';
 import type { Task } from './task.ts';
-
-setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc') as () => void;
 
 function taskOf(since: number): Task {
   return {
@@ -34,13 +29,7 @@ test('a queue keeps nothing of a task that was taken, with or without others beh
   const taken = [take(emptied)];
   taken.push(take(busy));
   busy.push(taskOf(2));
-  await eventually(
-    () => {
-      collectGarbage();
-      return taken.filter((reference) => reference.deref() !== undefined).length;
-    },
-    (left) => left === 0,
-  );
+  await untilCollected(taken);
   assert.deepEqual([emptied.count, busy.count, busy.first?.since], [0, 1, 2]);
 });
 
